@@ -1,0 +1,66 @@
+// Shared options of the command line.
+#include "cli/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <limits>
+
+#include "cli/designs.h"
+#include "cli/words.h"
+
+namespace nearfar {
+namespace {
+
+constexpr std::uint64_t kMaxThreads = 1024;
+
+}  // namespace
+
+Experiment ExperimentArguments::experiment() const {
+  Experiment experiment;
+  experiment.size = parse_size(size);
+  experiment.parameters = parameters;
+  experiment.seed = parse_whole("--seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
+  experiment.threads = static_cast<unsigned>(parse_whole("--threads", threads, 1, kMaxThreads));
+  experiment.check = check;
+  if (check && experiment.threads > 1) {
+    std::fputs("nearfar: --check follows every access, which only one thread can do: --threads is taken as 1.\n",
+               stderr);
+    experiment.threads = 1;
+  }
+  return experiment;
+}
+
+CLI::Option* add_value(CLI::App& app, const std::string& names, std::string& value, const char* kind,
+                       const std::string& sentence) {
+  CLI::Option* option = app.add_option(names, value, sentence)->type_name(kind);
+  if (!value.empty()) option->default_str(value);
+  return option;
+}
+
+CLI::Option* add_values(CLI::App& app, const std::string& names, std::vector<std::string>& values, const char* kind,
+                        const std::string& sentence) {
+  return app.add_option(names, values, sentence)->type_name(kind)->allow_extra_args(false);
+}
+
+void add_experiment_options(CLI::App& app, ExperimentArguments& arguments) {
+  using namespace value_kind;
+  add_value(app, "--size", arguments.size, kSize, "Size of the input: small, medium or paper");
+  add_values(app, "--param", arguments.parameters, kParameter,
+             "Set one parameter of the workload, over its size; may be repeated");
+  add_value(app, "--seed", arguments.seed, kNumber, "Seed of the inputs that are drawn at random");
+  add_value(app, "--threads", arguments.threads, kNumber,
+            "Threads to simulate on; the result is the same on any number");
+  app.add_flag("--check", arguments.check, "Check every access while it runs (slower)");
+  app.add_flag("--quiet", arguments.quiet, "No summary and no progress line");
+}
+
+void add_set_option(CLI::App& app, std::vector<std::string>& overrides) {
+  add_values(app, "--set", overrides, value_kind::kSetting,
+             "Override one value of the system, such as gpu.l2.size=4MiB; may be repeated");
+}
+
+Machine make_machine(const std::string& system, const std::string& designs, const std::vector<std::string>& overrides) {
+  return {system, parse_designs(designs), load_system(system, overrides)};
+}
+
+}  // namespace nearfar

@@ -1,0 +1,57 @@
+// Options that several commands share, and what they mean once read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/experiment.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace nearfar {
+
+inline constexpr const char* kDefaultSystem = "ideal-4gpu";
+
+/// What an option's value is. --help shows it, and shell completion chooses its words by it.
+namespace value_kind {
+inline constexpr const char* kWorkload = "WORKLOAD";
+inline constexpr const char* kWorkloads = "WORKLOADS";
+inline constexpr const char* kSize = "SIZE";
+inline constexpr const char* kParameter = "NAME=VALUE";
+inline constexpr const char* kSystem = "SYSTEM";
+inline constexpr const char* kSystems = "SYSTEMS";
+inline constexpr const char* kSetting = "KEY=VALUE";
+inline constexpr const char* kSettings = "KEY=V1,V2";
+inline constexpr const char* kDesign = "DESIGN";
+inline constexpr const char* kDesigns = "DESIGNS";
+inline constexpr const char* kNumber = "N";
+inline constexpr const char* kFile = "FILE";
+inline constexpr const char* kSubject = "SUBJECT";
+inline constexpr const char* kShell = "SHELL";
+}  // namespace value_kind
+
+/// The options as typed; numbers stay text until `experiment` reads them, so that errors are in our own words.
+struct ExperimentArguments {
+  std::string size = "medium";
+  std::vector<std::string> parameters;
+  std::string seed = "1";
+  std::string threads = "1";
+  bool check = false;
+  bool quiet = false;
+
+  Experiment experiment() const;
+};
+
+CLI::Option* add_value(CLI::App& app, const std::string& names, std::string& value, const char* kind,
+                       const std::string& sentence);
+CLI::Option* add_values(CLI::App& app, const std::string& names, std::vector<std::string>& values, const char* kind,
+                        const std::string& sentence);
+void add_experiment_options(CLI::App& app, ExperimentArguments& arguments);
+void add_set_option(CLI::App& app, std::vector<std::string>& overrides);
+
+Machine make_machine(const std::string& system, const std::string& designs, const std::vector<std::string>& overrides);
+
+}  // namespace nearfar

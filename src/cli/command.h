@@ -1,0 +1,23 @@
+// The commands of the program: each adds itself to the command line and knows how to carry itself out.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace nearfar {
+
+struct Command {
+  CLI::App* app;
+  std::function<void()> perform;
+};
+
+Command add_run_command(CLI::App& program);
+Command add_compare_command(CLI::App& program);
+Command add_explain_command(CLI::App& program);
+Command add_list_command(CLI::App& program);
+Command add_completion_command(CLI::App& program);
+
+}  // namespace nearfar

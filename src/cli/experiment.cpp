@@ -1,0 +1,127 @@
+// From the words of the command line to a RunRequest, and from its result to a report.
+#include "cli/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "cli/words.h"
+#include "config/error.h"
+
+namespace nearfar {
+namespace {
+
+/// `--param`, taken apart.
+struct Parameter {
+  std::string workload;  ///< empty: of every workload that has it
+  ParameterSetting setting;
+};
+
+Parameter parse_parameter(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw InputError(fmt::format("--param wants name=value, such as width=1024; `{}` is not.", text));
+  }
+  Parameter parameter;
+  std::string name = text.substr(0, equals);
+  if (const std::size_t dot = name.find('.'); dot != std::string::npos) {
+    parameter.workload = name.substr(0, dot);
+    name.erase(0, dot + 1);
+  }
+  const auto value = parse_whole(fmt::format("The parameter `{}`", text.substr(0, equals)), text.substr(equals + 1), 0,
+                                 std::numeric_limits<std::uint64_t>::max());
+  parameter.setting = {name, value};
+  return parameter;
+}
+
+const WorkloadInfo* find_workload(const std::string& name) {
+  const auto all = catalog();
+  const auto found = std::ranges::find(all, name, &WorkloadInfo::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+bool has_parameter(const std::string& workload, const std::string& parameter) {
+  const WorkloadInfo* info = find_workload(workload);
+  return info != nullptr &&
+         std::ranges::find(info->parameters, parameter, &WorkloadParameter::name) != info->parameters.end();
+}
+
+/// Whether `parameter` is meant for `name`. One that nobody has goes to those who could have been meant, whose maker
+/// then says what is wrong with it.
+bool is_for(const Parameter& parameter, const std::string& name, const std::vector<std::string>& all_names) {
+  if (!parameter.workload.empty()) return parameter.workload == name;
+  if (has_parameter(name, parameter.setting.name)) return true;
+  return std::ranges::none_of(all_names,
+                              [&](const auto& other) { return has_parameter(other, parameter.setting.name); });
+}
+
+void check_addressees(const std::vector<Parameter>& parameters, const std::vector<std::string>& all_names) {
+  for (const Parameter& parameter : parameters) {
+    if (parameter.workload.empty() || std::ranges::find(all_names, parameter.workload) != all_names.end()) continue;
+    throw InputError(fmt::format("--param {}.{} is for the workload `{}`, which does not run here; {} {}.",
+                                 parameter.workload, parameter.setting.name, parameter.workload,
+                                 all_names.size() == 1 ? "the only one is" : "those that do are",
+                                 join(all_names, ", ")));
+  }
+}
+
+/// The values of all parameters: those of the size, then those that were set.
+std::vector<ParameterSetting> effective(const WorkloadInfo& info, SizeClass size,
+                                        const std::vector<ParameterSetting>& settings) {
+  std::vector<ParameterSetting> out;
+  for (const WorkloadParameter& parameter : info.parameters) {
+    std::uint64_t value = size == SizeClass::Small    ? parameter.small
+                          : size == SizeClass::Medium ? parameter.medium
+                                                      : parameter.paper;
+    for (const ParameterSetting& setting : settings) {
+      if (setting.name == parameter.name) value = setting.value;
+    }
+    out.push_back({parameter.name, value});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Application> make_applications(const std::string& names, const Experiment& experiment,
+                                           const std::vector<std::string>& all_names) {
+  std::vector<std::string> single_names;
+  for (const std::string& name : all_names) {
+    for (std::string& part : split(name, '+')) single_names.push_back(std::move(part));
+  }
+  std::vector<Parameter> parameters;
+  for (const std::string& text : experiment.parameters) parameters.push_back(parse_parameter(text));
+  std::vector<Application> applications;
+  for (const std::string& name : split(names, '+')) {
+    std::vector<ParameterSetting> settings;
+    for (const Parameter& parameter : parameters) {
+      if (is_for(parameter, name, single_names)) settings.push_back(parameter.setting);
+    }
+    auto workload = make_workload(name, experiment.size, settings, experiment.seed);
+    applications.push_back({name, effective(*find_workload(name), experiment.size, settings), std::move(workload)});
+  }
+  check_addressees(parameters, single_names);
+  return applications;
+}
+
+void check_fits(const std::string& names, const std::vector<Application>& applications, const Machine& machine) {
+  const auto gpus = machine.loaded.spec.gpus;
+  if (applications.size() <= gpus) return;
+  throw InputError(fmt::format("{} is {} applications, one for each GPU, but the system `{}` has {} GPU{}.", names,
+                               applications.size(), machine.system, gpus, gpus == 1 ? "" : "s"));
+}
+
+Report perform(const std::string& names, const std::vector<Application>& applications, const Experiment& experiment,
+               const Machine& machine, std::function<void(const Progress&)> on_progress) {
+  RunRequest request;
+  request.system = machine.loaded.spec;
+  for (const Application& application : applications) request.applications.push_back(application.workload);
+  request.threads = experiment.threads;
+  request.check = experiment.check;
+  request.on_progress = std::move(on_progress);
+  return {names, experiment, machine, applications, run(request)};
+}
+
+}  // namespace nearfar

@@ -1,0 +1,59 @@
+// A run as a person names it, made ready and carried out. `run` does one, `compare` does many.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "machine/run.h"
+#include "machine/system_file.h"
+#include "workload/catalog.h"
+
+namespace nearfar {
+
+/// One application: a workload with all its parameters.
+struct Application {
+  std::string name;
+  std::vector<ParameterSetting> parameters;
+  std::shared_ptr<const Workload> workload;
+};
+
+/// What is common to all runs of a command.
+struct Experiment {
+  SizeClass size = SizeClass::Medium;
+  std::vector<std::string> parameters;  ///< "name=value" or "WORKLOAD.name=value"
+  std::uint64_t seed = 1;
+  unsigned threads = 1;
+  bool check = false;
+};
+
+/// A machine, by the words that chose it.
+struct Machine {
+  std::string system;
+  std::vector<std::string> designs;
+  LoadedSystem loaded;
+};
+
+/// A run and its result: what the summary, JSON and CSV are made of.
+struct Report {
+  std::string workload;  ///< "MT", or "FIR+KM" for one application on each GPU
+  Experiment experiment;
+  Machine machine;
+  std::vector<Application> applications;
+  RunResult result;
+};
+
+/// The applications of "MT" or "FIR+KM". A parameter goes to every workload of `all_names` that has it; one that none
+/// of them has is an error.
+std::vector<Application> make_applications(const std::string& names, const Experiment& experiment,
+                                           const std::vector<std::string>& all_names);
+
+/// Several applications need a GPU each.
+void check_fits(const std::string& names, const std::vector<Application>& applications, const Machine& machine);
+
+Report perform(const std::string& names, const std::vector<Application>& applications, const Experiment& experiment,
+               const Machine& machine, std::function<void(const Progress&)> on_progress);
+
+}  // namespace nearfar

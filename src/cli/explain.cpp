@@ -1,0 +1,94 @@
+// `nearfar explain`: the effective configuration, with the origin and the meaning of every value.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/output_file.h"
+#include "cli/result_json.h"
+#include "cli/table.h"
+
+namespace nearfar {
+namespace {
+
+struct ExplainArguments {
+  std::string system = kDefaultSystem;
+  std::vector<std::string> overrides;
+  bool changed = false;
+  std::string json;
+};
+
+std::string section_of(const EffectiveParameter& parameter) {
+  const std::size_t dot = parameter.path.rfind('.');
+  return dot == std::string::npos ? "" : parameter.path.substr(0, dot);
+}
+
+/// Parameters of one section side by side, sections in the order in which they first appear.
+std::vector<EffectiveParameter> by_section(const std::vector<EffectiveParameter>& parameters) {
+  std::vector<std::string> sections;
+  for (const EffectiveParameter& parameter : parameters) {
+    if (std::ranges::find(sections, section_of(parameter)) == sections.end()) sections.push_back(section_of(parameter));
+  }
+  std::vector<EffectiveParameter> out;
+  for (const std::string& section : sections) {
+    std::ranges::copy_if(parameters, std::back_inserter(out),
+                         [&](const EffectiveParameter& parameter) { return section_of(parameter) == section; });
+  }
+  return out;
+}
+
+std::string explanation(const std::vector<EffectiveParameter>& parameters, const Terminal& terminal) {
+  Table table({{"parameter", Align::Left, Tint::Bold},
+               {"value"},
+               {"origin", Align::Left, Tint::Cyan},
+               {"meaning", Align::Left, Tint::Dim}});
+  const EffectiveParameter* before = nullptr;
+  for (const EffectiveParameter& parameter : parameters) {
+    if (before != nullptr && section_of(*before) != section_of(parameter)) table.blank_line();
+    before = &parameter;
+    const bool differs = parameter.value != parameter.default_value && !parameter.default_value.empty();
+    const std::string origin =
+        differs ? fmt::format("{} (default {})", parameter.origin, parameter.default_value) : parameter.origin;
+    const std::string value =
+        parameter.typed.empty() ? parameter.value : fmt::format("{} ({})", parameter.value, parameter.typed);
+    table.row({parameter.path, value, origin, parameter.sentence});
+  }
+  return table.text(terminal);
+}
+
+void perform_explain(const ExplainArguments& arguments) {
+  std::optional<OutputFile> json;
+  if (!arguments.json.empty()) json.emplace(arguments.json);
+  auto parameters = by_section(load_system(arguments.system, arguments.overrides).parameters);
+  if (arguments.changed) {
+    std::erase_if(parameters, [](const EffectiveParameter& parameter) {
+      return parameter.value == parameter.default_value && parameter.origin != "--set";
+    });
+  }
+  if (json) json->write(configuration_json(arguments.system, parameters));
+  if (json && json->is_stdout()) return;
+  write_stdout(fmt::format("system {}\n\n", arguments.system) + explanation(parameters, Terminal::of(STDOUT_FILENO)));
+}
+
+}  // namespace
+
+Command add_explain_command(CLI::App& program) {
+  auto arguments = std::make_shared<ExplainArguments>();
+  CLI::App* app =
+      program.add_subcommand("explain", "Show every value of a system, where it came from and what it means")
+          ->group("Commands");
+  using namespace value_kind;
+  add_value(*app, "--system", arguments->system, kSystem,
+            "The machine: a name in systems/ or a file that ends in .yaml");
+  add_set_option(*app, arguments->overrides);
+  app->add_flag("--changed", arguments->changed, "Only values that differ from their default, and those of --set");
+  add_value(*app, "--json", arguments->json, kFile, "Write it as JSON; - is standard output");
+  return {app, [arguments] { perform_explain(*arguments); }};
+}
+
+}  // namespace nearfar

@@ -1,0 +1,100 @@
+// `nearfar list`: what there is to run, to run it on, to change in it and to learn from it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/designs.h"
+#include "cli/numbers.h"
+#include "cli/output_file.h"
+#include "cli/table.h"
+#include "cli/words.h"
+#include "config/error.h"
+#include "config/nearest.h"
+#include "machine/statistics.h"
+
+namespace nearfar {
+namespace {
+
+struct ListArguments {
+  std::string subject;
+  bool details = false;
+};
+
+std::string workloads(const Terminal& terminal) {
+  Table table({{"workload", Align::Left, Tint::Bold}, {"title"}, {"suite"}, {"what it does", Align::Left, Tint::Dim}});
+  for (const WorkloadInfo& info : catalog()) table.row({info.name, info.title, info.suite, info.sentence});
+  return table.text(terminal);
+}
+
+std::string workloads_in_detail(const Terminal& terminal) {
+  std::string out;
+  for (const WorkloadInfo& info : catalog()) {
+    out += fmt::format("{}{}, {} ({})\n  {}\n\n", out.empty() ? "" : "\n", terminal.paint(Tint::Bold, info.name),
+                       info.title, info.suite, info.sentence);
+    Table table({{"parameter"},
+                 {"small", Align::Right},
+                 {"medium", Align::Right},
+                 {"paper", Align::Right},
+                 {"meaning", Align::Left, Tint::Dim}},
+                2);
+    for (const WorkloadParameter& parameter : info.parameters) {
+      table.row({parameter.name, grouped(parameter.small), grouped(parameter.medium), grouped(parameter.paper),
+                 parameter.sentence});
+    }
+    out += table.text(terminal);
+  }
+  return out;
+}
+
+std::string systems(const Terminal& terminal) {
+  Table table({{"system", Align::Left, Tint::Bold}, {"what it is", Align::Left, Tint::Dim}});
+  for (const SystemSummary& system : list_systems()) table.row({system.name, system.sentence});
+  return table.text(terminal);
+}
+
+std::string designs(const Terminal& terminal) {
+  Table table({{"design", Align::Left, Tint::Bold}, {"what it is", Align::Left, Tint::Dim}});
+  for (const DesignInfo& design : list_designs()) table.row({design.name, design.sentence});
+  return table.text(terminal);
+}
+
+std::string statistics(const Terminal& terminal) {
+  Table table({{"statistic", Align::Left, Tint::Bold}, {"unit"}, {"meaning", Align::Left, Tint::Dim}});
+  for (const StatInfo& stat : list_statistics()) table.row({stat.name, stat.unit, stat.sentence});
+  return table.text(terminal);
+}
+
+void perform_list(const ListArguments& arguments) {
+  const Terminal terminal = Terminal::of(STDOUT_FILENO);
+  const std::vector<std::string> subjects = {"workloads", "systems", "designs", "statistics"};
+  const auto subject = std::ranges::find(subjects, arguments.subject) - subjects.begin();
+  if (arguments.details && subject != 0) throw InputError("--details is for `nearfar list workloads` only.");
+  switch (subject) {
+    case 0: return write_stdout(arguments.details ? workloads_in_detail(terminal) : workloads(terminal));
+    case 1: return write_stdout(systems(terminal));
+    case 2: return write_stdout(designs(terminal));
+    case 3: return write_stdout(statistics(terminal));
+    default: break;
+  }
+  if (arguments.subject.empty()) throw InputError("`nearfar list` needs one of: " + join(subjects, ", ") + ".");
+  throw InputError(fmt::format("`nearfar list` knows {}, not `{}`.{}", join(subjects, ", "), arguments.subject,
+                               did_you_mean(arguments.subject, subjects)));
+}
+
+}  // namespace
+
+Command add_list_command(CLI::App& program) {
+  auto arguments = std::make_shared<ListArguments>();
+  CLI::App* app =
+      program.add_subcommand("list", "List the workloads, systems, designs or statistics there are")->group("Commands");
+  add_value(*app, "SUBJECT", arguments->subject, value_kind::kSubject, "workloads, systems, designs or statistics");
+  app->add_flag("--details", arguments->details, "Of workloads, also the parameters in every size");
+  return {app, [arguments] { perform_list(*arguments); }};
+}
+
+}  // namespace nearfar

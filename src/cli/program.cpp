@@ -1,0 +1,166 @@
+// The tree of commands, its help, and errors in our own words: CLI11 finds what is wrong, here it is said.
+#include "cli/program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <new>
+
+#include "cli/command.h"
+#include "cli/output_file.h"
+#include "cli/terminal.h"
+#include "cli/version.h"
+#include "config/error.h"
+#include "config/nearest.h"
+#include "machine/run.h"
+
+namespace nearfar {
+namespace {
+
+/// Help with the kind of each value, the default at the end of its sentence, and room around the usage.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    column_width(30);
+    label("Positionals", "Arguments");
+    label("SUBCOMMAND", "COMMAND");
+  }
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    return "\n" + CLI::Formatter::make_usage(app, name);
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const bool positional = !option->nonpositional();
+    return positional || option->get_type_name().empty() ? "" : " " + option->get_type_name();
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    const std::string initial = option->get_default_str();
+    return option->get_description() + (initial.empty() ? "" : " [" + initial + "]");
+  }
+};
+
+constexpr const char* kDescription =
+    "nearfar simulates the memory system of a machine with several GPUs.\n\n"
+    "Words:\n"
+    "  system     GPUs, host and links with every size, latency and bandwidth: one file in systems/\n"
+    "  design     a named change to the baseline machine\n"
+    "  workload   a program: kernels over buffers, in the sizes small, medium and paper\n"
+    "  run        a workload on a system with designs: one result, the same every time";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  nearfar run MT                                    one run, summed up\n"
+    "  nearfar run PR --size small --json result.json    the complete result in a file\n"
+    "  nearfar run FIR+KM+MT+ST                          four applications, one on each GPU\n"
+    "  nearfar compare MT PR --vary gpus=1,2,4           side by side, in a table and bars\n"
+    "  nearfar explain --set gpu.l2.size=4MiB --changed  what the machine is, and why\n"
+    "  nearfar list workloads --details\n\n"
+    "Shell completion: source <(nearfar completion bash), or zsh.\n"
+    "Every command has its own --help.";
+
+void complain(const std::string& message) {
+  const Terminal terminal = Terminal::of(STDERR_FILENO);
+  fmt::print(stderr, "nearfar: {} {}\n", terminal.paint(Tint::Red, "error:"), message);
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string option_complaint(const CLI::App& app, bool is_program, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  const std::string whole = is_program ? "nearfar" : "nearfar " + app.get_name();
+  const std::string guess = did_you_mean(name, option_names(app));
+  if (!guess.empty() || !is_program) {
+    return fmt::format("`{}` has no option `{}`.{} `{} --help` shows them all.", whole, name, guess, whole);
+  }
+  return fmt::format(
+      "`nearfar` itself has no option `{}`; options stand after the command, as in `nearfar run MT --seed 2`.", name);
+}
+
+/// What to say about a word that no command, argument or option took.
+std::string complaint(const CLI::App& app, bool is_program, const std::string& word) {
+  if (word.starts_with("-") && word.size() > 1) return option_complaint(app, is_program, word);
+  if (!is_program) {
+    return fmt::format("`{}` is one argument too many for `nearfar {}`; `nearfar {} --help` shows what it takes.", word,
+                       app.get_name(), app.get_name());
+  }
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
+  return fmt::format("There is no command `{}`.{} `nearfar --help` shows them all.", word,
+                     did_you_mean(word, commands));
+}
+
+/// What to say about an option that was given too few or too many values.
+std::string misuse(const CLI::App& command, const CLI::ParseError& error) {
+  const std::string text = error.what();
+  if (error.get_name() != "ArgumentMismatch") return fmt::format("{}. `nearfar --help` shows how it is used.", text);
+  return fmt::format("`nearfar {}` wants one value for `{}`, given once.", command.get_name(),
+                     text.substr(0, text.find(':')));
+}
+
+int explain_parse_error(const CLI::App& program, const CLI::ParseError& error) {
+  const auto chosen = program.get_subcommands();
+  const CLI::App& command = chosen.empty() ? program : *chosen.front();
+  const auto unknown_first = program.remaining();
+  const auto unknown = unknown_first.empty() ? command.remaining() : unknown_first;
+  if (unknown.empty()) {
+    complain(misuse(command, error));
+  } else if (unknown_first.empty()) {
+    complain(complaint(command, chosen.empty(), unknown.front()));
+  } else {
+    complain(complaint(program, true, unknown.front()));
+  }
+  return kExitInput;
+}
+
+int perform(const std::vector<Command>& commands) {
+  const auto chosen = std::ranges::find_if(commands, [](const Command& command) { return command.app->parsed(); });
+  try {
+    chosen->perform();
+  } catch (const InputError& error) {
+    complain(error.what());
+    return kExitInput;
+  } catch (const SimulationError& error) {
+    complain(error.what());
+    return kExitSimulation;
+  } catch (const std::bad_alloc&) {
+    complain("There is not enough memory for this.");
+    return kExitSimulation;
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+int run_program(std::vector<std::string> words) {
+  CLI::App program(kDescription, "nearfar");
+  program.formatter(std::make_shared<HelpFormatter>());
+  program.set_help_flag("-h,--help", "Show this help");
+  program.set_version_flag("--version", fmt::format("nearfar {}", version()), "Show the version");
+  program.require_subcommand(0, 1);
+  const std::vector<Command> commands = {add_run_command(program), add_compare_command(program),
+                                         add_explain_command(program), add_list_command(program),
+                                         add_completion_command(program)};
+  program.footer(kExamples);  // only now: commands inherit what is there when they are added
+  if (words.empty()) words = {"--help"};
+  std::ranges::reverse(words);  // CLI11 takes them from the back
+  try {
+    program.parse(words);
+    if (program.get_subcommands().empty()) throw CLI::RequiredError("A command");
+  } catch (const CLI::Success& asked_for_text) {
+    return program.exit(asked_for_text);
+  } catch (const CLI::ParseError& error) {
+    return explain_parse_error(program, error);
+  }
+  return perform(commands);
+}
+
+}  // namespace nearfar

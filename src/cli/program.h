@@ -1,0 +1,16 @@
+// The command line as a whole: from the words a person typed to an exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace nearfar {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitInput = 2;       ///< what was asked for is wrong or cannot be done
+inline constexpr int kExitSimulation = 3;  ///< the simulation itself could not go on
+
+/// Runs the command in `words` (without the program's own name). Errors are said on stderr.
+int run_program(std::vector<std::string> words);
+
+}  // namespace nearfar

@@ -1,0 +1,52 @@
+// Progress line: written over itself, erased at the end.
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/numbers.h"
+
+namespace nearfar {
+namespace {
+
+constexpr double kQuietSeconds = 0.5;
+constexpr const char* kEraseLine = "\r\x1b[K";
+
+std::string left_text(double seconds) {
+  if (seconds < 1) return "less than 1 s left";
+  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  if (whole < 100) return fmt::format("{} s left", whole);
+  if (whole < 6000) return fmt::format("{} min {} s left", whole / 60, whole % 60);
+  return fmt::format("{} h {} min left", whole / 3600, whole % 3600 / 60);
+}
+
+}  // namespace
+
+std::string progress_text(const std::string& label, const Progress& progress, double seconds, unsigned width) {
+  const double share = progress.groups_total == 0
+                           ? 0
+                           : static_cast<double>(progress.groups_done) / static_cast<double>(progress.groups_total);
+  std::string text = fmt::format("{}  {:3.0f} %", label, 100 * share);
+  if (seconds > 0) text += fmt::format("  {} accesses/s", count_text(static_cast<double>(progress.accesses) / seconds));
+  if (share > 0) text += "  " + left_text(seconds / share - seconds);
+  return width > 0 && text.size() >= width ? text.substr(0, width - 1) : text;
+}
+
+ProgressLine::ProgressLine(std::string label, const Terminal& terminal)
+    : label_(std::move(label)), terminal_(terminal), start_(std::chrono::steady_clock::now()) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) std::fputs(kEraseLine, stderr);
+}
+
+void ProgressLine::update(const Progress& progress) {
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  if (!terminal_.interactive || elapsed.count() < kQuietSeconds) return;
+  shown_ = true;
+  const std::string text = progress_text(label_, progress, elapsed.count(), terminal_.width);
+  fmt::print(stderr, "{}{}", kEraseLine, text);
+  std::fflush(stderr);
+}
+
+}  // namespace nearfar

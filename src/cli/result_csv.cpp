@@ -1,0 +1,53 @@
+// CSV as RFC 4180 has it, with plain line feeds.
+#include "cli/result_csv.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "cli/designs.h"
+#include "cli/version.h"
+#include "cli/words.h"
+
+namespace nearfar {
+namespace {
+
+std::string quoted(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+std::string run_csv(const Report& report) {
+  const RunResult& result = report.result;
+  std::string out = "name,value\n";
+  const auto row = [&](std::string_view name, std::string_view value) {
+    out += fmt::format("{},{}\n", quoted(name), quoted(value));
+  };
+  row("version", version());
+  row("workload", report.workload);
+  row("size", size_name(report.experiment.size));
+  row("system", report.machine.system);
+  row("designs", report.machine.designs.empty() ? std::string(kBaseline) : join(report.machine.designs, "+"));
+  row("seed", std::to_string(report.experiment.seed));
+  row("threads", std::to_string(report.experiment.threads));
+  row("cycles", std::to_string(result.cycles));
+  row("instructions", std::to_string(result.instructions));
+  row("accesses", std::to_string(result.accesses));
+  row("host_seconds", fmt::format("{}", result.host_seconds));
+  row("peak_rss_bytes", std::to_string(result.peak_rss_bytes));
+  for (const StatValue& stat : result.statistics) {
+    if (!stat.real || std::isfinite(stat.ratio)) {
+      row(stat.name, stat.real ? fmt::format("{}", stat.ratio) : std::to_string(stat.count));
+    }
+  }
+  return out;
+}
+
+}  // namespace nearfar

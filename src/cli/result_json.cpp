@@ -1,0 +1,155 @@
+// The only file that knows the JSON library. Keys keep the order in which they are written here.
+#include "cli/result_json.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/version.h"
+
+namespace nearfar {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json parameters_of(const Application& application) {
+  Json out = Json::object();
+  for (const ParameterSetting& setting : application.parameters) out[setting.name] = setting.value;
+  return out;
+}
+
+/// Of several applications, each name carries its workload's.
+Json parameters_of(const std::vector<Application>& applications) {
+  if (applications.size() == 1) return parameters_of(applications.front());
+  Json out = Json::object();
+  for (const Application& application : applications) {
+    for (const ParameterSetting& setting : application.parameters) {
+      out[application.name + "." + setting.name] = setting.value;
+    }
+  }
+  return out;
+}
+
+Json applications_of(const Report& report) {
+  Json out = Json::array();
+  for (std::size_t i = 0; i < report.applications.size(); ++i) {
+    const Application& application = report.applications[i];
+    Json gpus = Json::array();
+    if (report.applications.size() > 1) {
+      gpus.push_back(i);
+    } else {
+      for (std::uint32_t gpu = 0; gpu < report.machine.loaded.spec.gpus; ++gpu) gpus.push_back(gpu);
+    }
+    out.push_back({{"workload", application.name}, {"gpus", gpus}, {"parameters", parameters_of(application)}});
+  }
+  return out;
+}
+
+Json launches_of(const RunResult& result) {
+  Json out = Json::array();
+  for (const LaunchResult& launch : result.launches) {
+    out.push_back({{"application", launch.application},
+                   {"kernel", launch.kernel},
+                   {"start", launch.start},
+                   {"end", launch.end},
+                   {"instructions", launch.instructions},
+                   {"accesses", launch.accesses}});
+  }
+  return out;
+}
+
+/// Adds a key that is known to be new: operator[] would search all those before it.
+void append(Json& object, const std::string& key, Json value) {
+  object.get_ref<Json::object_t&>().emplace_back(key, std::move(value));
+}
+
+Json statistics_of(const RunResult& result) {
+  Json out = Json::object();
+  for (const StatValue& stat : result.statistics) {
+    if (!stat.real) {
+      append(out, stat.name, stat.count);
+    } else if (std::isfinite(stat.ratio)) {
+      append(out, stat.name, stat.ratio);
+    }
+  }
+  return out;
+}
+
+Json json_of(const Report& report) {
+  const RunResult& result = report.result;
+  Json out;
+  out["version"] = version();
+  out["workload"] = report.workload;
+  out["size"] = size_name(report.experiment.size);
+  out["system"] = report.machine.system;
+  out["designs"] = report.machine.designs;
+  out["seed"] = report.experiment.seed;
+  out["threads"] = report.experiment.threads;
+  out["cycles"] = result.cycles;
+  out["instructions"] = result.instructions;
+  out["accesses"] = result.accesses;
+  out["host_seconds"] = result.host_seconds;
+  out["peak_rss_bytes"] = result.peak_rss_bytes;
+  out["parameters"] = parameters_of(report.applications);
+  out["applications"] = applications_of(report);
+  out["launches"] = launches_of(result);
+  Json values = Json::object();
+  Json origins = Json::object();
+  for (const EffectiveParameter& parameter : report.machine.loaded.parameters) {
+    append(values, parameter.path, parameter.value);
+    append(origins, parameter.path, parameter.origin);
+  }
+  out["configuration"] = std::move(values);
+  out["configuration_origins"] = std::move(origins);
+  out["statistics"] = statistics_of(result);
+  return out;
+}
+
+/// Bytes that are no UTF-8 (they may stand in the name of a file) are replaced.
+std::string text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+std::string run_json(const Report& report) { return text(json_of(report)); }
+
+std::string comparison_json(const Comparison& comparison) {
+  Json out;
+  out["version"] = version();
+  out["workloads"] = comparison.workloads;
+  out["variants"] = comparison.variants;
+  out["geometric_means"] = Json::object();
+  for (std::size_t v = 0; v < comparison.variants.size(); ++v) {
+    out["geometric_means"][comparison.variants[v]] = comparison.geometric_means[v];
+  }
+  out["runs"] = Json::array();
+  for (const auto& row : comparison.runs) {
+    for (std::size_t v = 0; v < row.size(); ++v) {
+      const Report& report = row[v].report;
+      out["runs"].push_back({{"workload", report.workload},
+                             {"variant", comparison.variants[v]},
+                             {"cycles", report.result.cycles},
+                             {"speedup", row[v].speedup},
+                             {"result", json_of(report)}});
+    }
+  }
+  return text(out);
+}
+
+std::string configuration_json(const std::string& system, const std::vector<EffectiveParameter>& parameters) {
+  Json out;
+  out["version"] = version();
+  out["system"] = system;
+  out["parameters"] = Json::array();
+  for (const EffectiveParameter& parameter : parameters) {
+    out["parameters"].push_back({{"path", parameter.path},
+                                 {"value", parameter.value},
+                                 {"typed", parameter.typed},
+                                 {"default", parameter.default_value},
+                                 {"unit", parameter.unit},
+                                 {"range", parameter.range},
+                                 {"sentence", parameter.sentence},
+                                 {"origin", parameter.origin}});
+  }
+  return text(out);
+}
+
+}  // namespace nearfar

@@ -1,0 +1,16 @@
+// Results as JSON: complete, with the effective configuration, the version and the seed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/comparison.h"
+#include "cli/experiment.h"
+
+namespace nearfar {
+
+std::string run_json(const Report& report);
+std::string comparison_json(const Comparison& comparison);
+std::string configuration_json(const std::string& system, const std::vector<EffectiveParameter>& parameters);
+
+}  // namespace nearfar

@@ -1,0 +1,180 @@
+// A compute unit: wavefront slots on SIMDs, local memory, the load/store unit and the L1 vector cache.
+// Here the path of an access begins: a wavefront yields an instruction, the load/store unit makes pages and lines of
+// it, and what the L1 does not hold leaves for the home of its line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpu/coalescer.h"
+#include "gpu/gpu_spec.h"
+#include "gpu/l1_cache.h"
+#include "gpu/wavefront.h"
+#include "interconnect/fabric.h"
+#include "memory/home_cache.h"
+#include "memory/oracle.h"
+#include "sim/partition.h"
+#include "stats/latency.h"
+#include "stats/stat.h"
+#include "translation/address_space.h"
+#include "workload/workload.h"
+
+namespace nearfar {
+
+struct ComputeUnitStats {
+  std::uint64_t instructions = 0;
+  std::uint64_t accesses = 0;
+  std::uint64_t vector_loads = 0;
+  std::uint64_t vector_stores = 0;
+  std::uint64_t vector_atomics = 0;
+  std::uint64_t scalar_loads = 0;
+  std::uint64_t local_instructions = 0;
+  std::uint64_t barriers = 0;
+  std::uint64_t page_groups = 0;
+  std::uint64_t simd_busy_cycles = 0;
+  std::uint64_t stalled_instructions = 0;
+  std::uint64_t waves = 0;
+  std::uint64_t groups = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
+class ScalarCache;
+
+/// What the compute units of a GPU share: the way down, and the kernel they run.
+struct GpuContext {
+  GpuContext(Partition& p, const GpuSpec& s, Cycle translation, bool keep, Oracle* o)
+      : partition(p), spec(s), translation_latency(translation), keep_remote(keep), oracle(o),
+        coalescer(static_cast<unsigned>(s.line)) {}
+
+  Partition& partition;
+  const GpuSpec& spec;
+  Cycle translation_latency;
+  bool keep_remote;                          ///< remote lines stay in the L1
+  Oracle* oracle;
+  Coalescer coalescer;
+  LaneAddresses lanes;
+  HomeCache* home = nullptr;
+  Fabric* fabric = nullptr;
+  HandlerId leave_handler = 0;               ///< a page group leaves the L1
+  LoadLatency latency;
+
+  const Workload* workload = nullptr;
+  const AddressSpace* space = nullptr;
+  const Launch* launch = nullptr;
+  std::size_t launch_index = 0;
+  std::uint8_t application = 0;
+
+  DeviceId device() const { return partition.device(); }
+};
+
+/// The dispatcher above a compute unit.
+class GroupListener {
+ public:
+  virtual ~GroupListener() = default;
+  virtual void group_done(unsigned cu) = 0;
+  virtual void stores_settled() = 0;         ///< a compute unit has no store on its way any more
+};
+
+class ComputeUnit {
+ public:
+  ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCache& scalar, unsigned index);
+
+  /// Whether a workgroup of the current launch fits now.
+  bool has_room() const;
+  /// Starts a workgroup; its wavefronts run from cycle `when` on.
+  void start_group(std::uint64_t group, Cycle when);
+
+  /// A line that the vector L1 asked for has come.
+  void fill(PhysLine line);
+  /// `lines` stores have been ordered at their homes.
+  void stores_ordered(unsigned lines);
+  /// A scalar load of a wavefront has come / a miss register of the scalar cache is free.
+  void scalar_done(unsigned slot);
+  void scalar_retry(unsigned slot);
+  /// A queue that had refused this unit has room.
+  void room_freed() { retry(Stall::Room); }
+
+  void acquire() { l1_.acquire(); }
+
+  unsigned index() const { return index_; }
+  std::uint32_t stores_outstanding() const { return stores_outstanding_; }
+  std::uint64_t key_limit() { return l1_.tags().key_limit(); }
+  ComputeUnitStats& stats() { return stats_; }
+  const ComputeUnitStats& stats() const { return stats_; }
+  L1Stats& l1_stats() { return l1_.stats(); }
+  /// Nothing is resident, pending or stalled.
+  bool idle() const;
+  std::string describe_waiting() const;
+
+ private:
+  struct Workgroup {
+    std::uint32_t waves_left = 0;
+    std::uint32_t at_barrier = 0;
+    WaveQueue barrier;
+    bool live = false;
+  };
+
+  /// The pages of the memory instruction that is in the load/store unit.
+  struct Page {
+    PhysPage page;
+    std::uint64_t lines = 0;                 ///< not yet looked up
+    std::uint64_t whole = 0;                 ///< stores: lines written completely
+    std::uint32_t first_partial = 0;
+  };
+
+  /// What the instruction in the load/store unit lacks; the owner of that resource wakes it.
+  enum class Stall : std::uint8_t { None, Register, StoreBuffer, Room };
+
+  void on_wave(Transaction* t);
+  void advance(Wavefront& wave);
+  void fetch(Wavefront& wave);
+  void sleep(Wavefront& wave, Cycle until);
+  bool run_arithmetic(Wavefront& wave);
+  bool run_scalar_load(Wavefront& wave);
+  bool wait_for_loads(Wavefront& wave, std::uint32_t outstanding);
+  bool meet_barrier(Wavefront& wave);
+  bool pass_fence(Wavefront& wave);
+  void end(Wavefront& wave);
+
+  bool issue(Wavefront& wave);
+  void take_instruction(Wavefront& wave);
+  bool work();
+  bool load_page(Page& page);
+  bool store_page(Page& page);
+  bool ask_for(PhysLine line);
+  bool take_room(PhysLine line);
+  void retry(Stall reason);
+  void send(TransactionKind kind, PhysPage page, std::uint64_t lines, unsigned bytes, Cycle leaves);
+  void finish_instruction(Wavefront& wave);
+  void load_line_done(Wavefront& wave, unsigned load);
+
+  GpuContext& context_;
+  GroupListener& listener_;
+  ScalarCache& scalar_;
+  unsigned index_;
+  L1Cache l1_;
+  std::vector<std::uint32_t> versions_;      ///< by L1 slot, when the oracle is on
+  std::vector<Wavefront> waves_;
+  std::vector<Workgroup> groups_;
+  std::vector<Cycle> simd_free_;
+  std::vector<std::uint32_t> simd_waves_;
+  Cycle local_free_ = 0;
+  std::uint64_t local_bytes_free_;
+  std::uint32_t free_waves_;
+  std::uint32_t stores_outstanding_ = 0;
+  HandlerId wave_handler_;
+
+  Wavefront* in_unit_ = nullptr;             ///< whose instruction is in the load/store unit
+  Stall stall_ = Stall::None;
+  Wavefront* turn_ = nullptr;                ///< who comes from the queue and may pass the others in it
+  std::vector<Page> pages_;
+  std::size_t next_page_ = 0;
+  std::vector<PartialLine> partial_;
+  WaveQueue unit_queue_;
+  WaveQueue fences_;
+  ComputeUnitStats stats_;
+};
+
+}  // namespace nearfar

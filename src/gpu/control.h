@@ -1,0 +1,41 @@
+// What the host and the GPUs tell one another about launches, as control messages over the links.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/transaction.h"
+
+namespace nearfar {
+
+enum class ControlKind : std::uint32_t {
+  Launch,      ///< host → GPU: run your share of launch `value`
+  Groups,      ///< host → GPU, greedy: run `count` workgroups from number `value` on
+  NoMore,      ///< host → GPU, greedy: no workgroups will follow
+  Stop,        ///< host → GPU: start no more workgroups (all first executions have ended)
+  GroupsDone,  ///< GPU → host, greedy: `value` workgroups have ended
+  LaunchDone,  ///< GPU → host: the share is done, its stores are ordered; instructions in `value`, accesses in `count`
+  WriteBack,   ///< host → GPU: all shares are done; dirty lines go to memory
+  WrittenBack, ///< GPU → host: they have
+};
+
+struct Control {
+  ControlKind kind = ControlKind::Launch;
+  std::uint64_t value = 0;
+  std::uint64_t count = 0;
+  std::uint8_t application = 0;
+  bool last_of_first = false;   ///< Launch: the last launch of an application's first execution
+};
+
+inline void put(Transaction& t, const Control& control) {
+  t.user = static_cast<std::uint32_t>(control.kind);
+  t.mask = control.value;
+  t.line = PhysLine{control.count};
+  t.application = control.application;
+  t.cu = control.last_of_first ? 1 : 0;
+}
+
+inline Control get(const Transaction& t) {
+  return {static_cast<ControlKind>(t.user), t.mask, t.line.value, t.application, t.cu != 0};
+}
+
+}  // namespace nearfar

@@ -1,0 +1,270 @@
+#include "gpu/gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace nearfar {
+namespace {
+
+Split effective(Split asked, DispatchPolicy policy) {
+  switch (policy) {
+    case DispatchPolicy::Workload: return asked;
+    case DispatchPolicy::Offset: return Split::Offset;
+    case DispatchPolicy::Blocks: return Split::Blocks;
+    case DispatchPolicy::RoundRobin: return Split::RoundRobin;
+    case DispatchPolicy::Greedy: return Split::Greedy;
+  }
+  return asked;
+}
+
+}  // namespace
+
+Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
+         const std::vector<Application>& applications, Oracle* oracle)
+    : partition_(partition),
+      spec_(spec.gpu),
+      link_(spec.link),
+      applications_(applications),
+      topology_(topology),
+      dispatch_(spec.dispatch),
+      write_back_(spec.write_back_at_release),
+      oracle_(oracle),
+      context_(partition, spec_, spec.translation.latency, spec.remote_cache == RemoteCache::L1, oracle),
+      home_(partition, spec.gpu.l2, spec.gpu.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, oracle),
+      fabric_(partition, spec.link, topology, spec.gpu.clock.hertz, *this) {
+  context_.home = &home_;
+  context_.fabric = &fabric_;
+  context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
+  scalars_.reserve(spec_.shader_arrays);
+  for (unsigned a = 0; a < spec_.shader_arrays; ++a) scalars_.emplace_back(context_, a);
+  cus_.reserve(spec_.cus());
+  for (unsigned c = 0; c < spec_.cus(); ++c) {
+    cus_.emplace_back(context_, *this, scalars_[c / spec_.cus_per_array], c);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ path of an access
+
+/// Lines of a page leave an L1: to the L2 if their home is here, else each over the link.
+void Gpu::on_leave(Transaction* t) {
+  t->stage_start = static_cast<std::uint32_t>(partition_.now());
+  const PhysPage page = t->line.page();
+  if (page.device() == partition_.device()) {
+    home_.own_request(t);
+    return;
+  }
+  const bool carries_data = t->kind == TransactionKind::Write || t->kind == TransactionKind::Atomic;
+  std::uint64_t wire = link_.header + (carries_data ? t->data_bytes : 0U);
+  // A write of part of a line says which bytes.
+  if (t->kind == TransactionKind::Write && t->data_bytes < spec_.line) wire += spec_.line / 8;
+  t->wire_bytes = static_cast<std::uint16_t>(wire);
+  t->destination = page.device().value;
+  std::uint64_t rest = t->mask;
+  while (true) {
+    const auto index = static_cast<unsigned>(std::countr_zero(rest));
+    rest &= rest - 1;
+    Transaction* one = rest == 0 ? t : partition_.pool().take();
+    if (one != t) *one = *t;
+    one->line = PhysLine{page, index};
+    one->mask = std::uint64_t{1} << index;
+    fabric_.send_request(one);
+    if (rest == 0) return;
+  }
+}
+
+void Gpu::lines_served(Transaction* t) {
+  const PhysPage page = t->line.page();
+  for (std::uint64_t rest = t->mask; rest != 0; rest &= rest - 1) {
+    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
+    if (t->kind == TransactionKind::ScalarRead) {
+      scalars_[t->cu].fill(line, cus_);
+    } else {
+      cus_[t->cu].fill(line);
+    }
+  }
+  partition_.pool().give(t);
+}
+
+void Gpu::on_reply(Transaction* t) {
+  if (t->kind == TransactionKind::Write) {
+    cus_[t->cu].stores_ordered(1);
+    partition_.pool().give(t);
+    return;
+  }
+  if (t->kind != TransactionKind::ScalarRead) {
+    context_.latency.reply_link += static_cast<std::uint32_t>(partition_.now()) - t->stage_start;
+  }
+  lines_served(t);
+}
+
+// -------------------------------------------------------------------------------------------------------- dispatcher
+
+void Gpu::on_control(Transaction* t) {
+  const Control control = get(*t);
+  partition_.pool().give(t);
+  switch (control.kind) {
+    case ControlKind::Launch: start_launch(control); break;
+    case ControlKind::Groups:
+      granted_.push_back(control);
+      start_groups();
+      break;
+    case ControlKind::NoMore:
+      more_may_come_ = false;
+      try_release();
+      break;
+    case ControlKind::Stop:
+      more_may_come_ = false;
+      share_.reset();
+      granted_.clear();
+      next_granted_ = 0;
+      try_release();
+      break;
+    case ControlKind::WriteBack: home_.flush(); break;
+    case ControlKind::GroupsDone:
+    case ControlKind::LaunchDone:
+    case ControlKind::WrittenBack: break;   // the host's
+  }
+}
+
+/// Acquire, then workgroups: the caches that software keeps coherent forget what they hold.
+void Gpu::start_launch(const Control& control) {
+  const Application& application = applications_[control.application];
+  const Launch& launch = application.workload->launches()[control.value];
+  launch_ = control;
+  running_ = true;
+  context_.workload = application.workload.get();
+  context_.space = application.space.get();
+  context_.launch = &launch;
+  context_.launch_index = control.value;
+  context_.application = control.application;
+  instructions_before_ = instructions();
+  accesses_before_ = accesses();
+  for (ScalarCache& scalar : scalars_) scalar.acquire();
+  for (ComputeUnit& cu : cus_) cu.acquire();
+
+  const Split split = effective(launch.split, dispatch_);
+  greedy_ = split == Split::Greedy && application.gpus > 1;
+  more_may_come_ = greedy_;
+  share_.reset();
+  next_in_share_ = 0;
+  granted_.clear();
+  next_granted_ = 0;
+  if (!greedy_) {
+    const Split alone = split == Split::Greedy ? Split::Blocks : split;
+    share_.emplace(launch, alone, partition_.device().value - application.first_gpu, application.gpus, spec_.cus());
+  }
+  start_groups();
+  try_release();
+}
+
+std::optional<std::uint64_t> Gpu::next_group() {
+  if (share_ && next_in_share_ < share_->size()) return (*share_)[next_in_share_++];
+  if (next_granted_ < granted_.size()) {
+    Control& run = granted_[next_granted_];
+    const std::uint64_t group = run.value++;
+    if (--run.count == 0) ++next_granted_;
+    return group;
+  }
+  return std::nullopt;
+}
+
+bool Gpu::start_one(unsigned cu) {
+  if (!cus_[cu].has_room()) return false;
+  const std::optional<std::uint64_t> group = next_group();
+  if (!group) return false;
+  dispatch_free_ = std::max(dispatch_free_, partition_.now());
+  ++running_groups_;
+  cus_[cu].start_group(*group, dispatch_free_);
+  dispatch_free_ += spec_.dispatch_interval;
+  return true;
+}
+
+/// Workgroups go round robin over the compute units until none has room or none is left.
+void Gpu::start_groups() {
+  const auto units = static_cast<unsigned>(cus_.size());
+  for (unsigned refused = 0; refused < units;) {
+    const unsigned cu = next_cu_;
+    next_cu_ = (next_cu_ + 1) % units;
+    refused = start_one(cu) ? 0 : refused + 1;
+  }
+}
+
+void Gpu::group_done(unsigned cu) {
+  --running_groups_;
+  ++partition_.progress().groups;
+  if (greedy_) tell_host({ControlKind::GroupsDone, 1, 0, launch_.application, false});
+  while (start_one(cu)) {
+  }
+  try_release();
+}
+
+/// Release, first half: all workgroups have ended and all their stores are ordered at their homes. The second half,
+/// writing dirty lines back, comes when that is so on every GPU, since any of them may still write to lines at home here.
+void Gpu::try_release() {
+  if (!running_ || running_groups_ != 0 || more_may_come_) return;
+  if (share_ && next_in_share_ < share_->size()) return;
+  if (next_granted_ < granted_.size()) return;
+  const bool settled = std::all_of(cus_.begin(), cus_.end(),
+                                   [](const ComputeUnit& cu) { return cu.stores_outstanding() == 0; });
+  if (!settled) return;
+  running_ = false;
+  tell_host({ControlKind::LaunchDone, instructions() - instructions_before_, accesses() - accesses_before_,
+             launch_.application, false});
+  if (!write_back_) execution_ends();
+}
+
+void Gpu::flushed() {
+  execution_ends();
+  tell_host({ControlKind::WrittenBack, 0, 0, launch_.application, false});
+}
+
+void Gpu::execution_ends() {
+  if (launch_.last_of_first && on_first_execution) on_first_execution(*this);
+}
+
+void Gpu::tell_host(const Control& control) {
+  Transaction* t = partition_.pool().take();
+  put(*t, control);
+  t->requester = partition_.device().value;
+  t->destination = topology_.host().value;
+  t->wire_bytes = static_cast<std::uint16_t>(link_.header);
+  fabric_.send_control(t);
+}
+
+// ----------------------------------------------------------------------------------------------------------- account
+
+std::uint64_t Gpu::instructions() const {
+  std::uint64_t sum = 0;
+  for (const ComputeUnit& cu : cus_) sum += cu.stats().instructions;
+  return sum;
+}
+
+std::uint64_t Gpu::accesses() const {
+  std::uint64_t sum = 0;
+  for (const ComputeUnit& cu : cus_) sum += cu.stats().accesses;
+  return sum;
+}
+
+std::uint64_t Gpu::key_limit() {
+  return std::min(cus_.front().key_limit(), scalars_.front().key_limit());
+}
+
+bool Gpu::idle() {
+  return home_.pending() == 0 && home_.dram().pending() == 0 && fabric_.waiting() == 0 &&
+         std::all_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.idle(); }) &&
+         std::all_of(scalars_.begin(), scalars_.end(), [](ScalarCache& scalar) { return scalar.idle(); });
+}
+
+std::string Gpu::describe_waiting() {
+  std::string text = home_.describe_waiting() + fabric_.describe_waiting();
+  for (const ComputeUnit& cu : cus_) text += cu.describe_waiting();
+  if (running_) {
+    text += fmt::format("  dispatcher: {} workgroups running, {} not started\n", running_groups_,
+                        share_ ? share_->size() - next_in_share_ : granted_.size() - next_granted_);
+  }
+  return text.empty() ? text : fmt::format("GPU {}:\n{}", partition_.device().value, text);
+}
+
+}  // namespace nearfar

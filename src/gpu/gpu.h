@@ -1,0 +1,128 @@
+// A GPU: shader arrays of compute units over a banked L2, memory and a port to the interconnect; and its dispatcher,
+// which starts the workgroups of a launch and carries out the release and acquire at its ends.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu/compute_unit.h"
+#include "gpu/control.h"
+#include "gpu/scalar_cache.h"
+#include "interconnect/fabric.h"
+#include "machine/system_spec.h"
+#include "memory/home_cache.h"
+#include "workload/split.h"
+
+namespace nearfar {
+
+/// An application as every device sees it.
+struct Application {
+  std::shared_ptr<const Workload> workload;
+  std::unique_ptr<AddressSpace> space;
+  unsigned first_gpu = 0;
+  unsigned gpus = 1;
+};
+
+class Gpu final : public FabricClient, public HomeClient, public GroupListener {
+ public:
+  Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
+      const std::vector<Application>& applications, Oracle* oracle);
+
+  // The path of an access: what leaves an L1, and what comes back to it.
+  void lines_served(Transaction* t) override;
+  void stores_ordered(unsigned cu, unsigned lines) override { cus_[cu].stores_ordered(lines); }
+  void answer(Transaction* t, Cycle after) override { fabric_.answer(t, spec_.line, after); }
+  void request_taken(DeviceId source) override { fabric_.request_taken(source); }
+  void home_has_room(std::uint16_t cu) override { cus_[cu].room_freed(); }
+  void flushed() override;
+
+  void on_request(Transaction* t) override { home_.remote_request(t); }
+  void on_reply(Transaction* t) override;
+  void on_control(Transaction* t) override;
+  void fabric_has_room(std::uint16_t cu) override { cus_[cu].room_freed(); }
+
+  void group_done(unsigned cu) override;
+  void stores_settled() override { try_release(); }
+
+  /// Visits the statistics of every component with its place in the GPU ("l2", "cu3.l1v"; "" for the GPU itself).
+  template <class Visit>
+  void for_each_stats(Visit visit);
+
+  /// Adds what this GPU knows of where loads spent their time: its own loads, and the stages it was the home of.
+  void add_latency(LoadLatency& sum) const {
+    sum.add_loads(context_.latency);
+    sum.add_stages(home_.latency());
+  }
+  std::uint64_t instructions() const;
+  std::uint64_t accesses() const;
+  Fabric& fabric() { return fabric_; }
+  HomeCache& home() { return home_; }
+  /// Largest line key that all caches can tell apart.
+  std::uint64_t key_limit();
+  bool idle();
+  std::string describe_waiting();
+  /// Transactions that live as long as the GPU: the events of its wavefront slots and of its link.
+  std::uint64_t permanent_transactions() const { return cus_.size() * spec_.cu.simds * spec_.cu.waves_per_simd + 1; }
+  /// Called when an application's first execution has ended on this GPU.
+  std::function<void(Gpu&)> on_first_execution;
+
+ private:
+  void on_leave(Transaction* t);
+  void start_launch(const Control& control);
+  void start_groups();
+  bool start_one(unsigned cu);
+  std::optional<std::uint64_t> next_group();
+  void try_release();
+  void execution_ends();
+  void tell_host(const Control& control);
+
+  Partition& partition_;
+  GpuSpec spec_;
+  LinkSpec link_;
+  const std::vector<Application>& applications_;
+  Topology topology_;
+  DispatchPolicy dispatch_;
+  bool write_back_;
+  Oracle* oracle_;
+  GpuContext context_;
+  HomeCache home_;
+  Fabric fabric_;
+  std::vector<ScalarCache> scalars_;
+  std::vector<ComputeUnit> cus_;
+
+  bool running_ = false;                     ///< from a launch to the end of its stores
+  Control launch_;
+  bool greedy_ = false;
+  bool more_may_come_ = false;
+  std::optional<Share> share_;
+  std::uint64_t next_in_share_ = 0;
+  std::vector<Control> granted_;             ///< greedy: runs of workgroups the host has sent, not yet started
+  std::size_t next_granted_ = 0;
+  std::uint64_t running_groups_ = 0;
+  unsigned next_cu_ = 0;
+  Cycle dispatch_free_ = 0;
+  std::uint64_t instructions_before_ = 0;
+  std::uint64_t accesses_before_ = 0;
+};
+
+template <class Visit>
+void Gpu::for_each_stats(Visit visit) {
+  for (ComputeUnit& cu : cus_) {
+    const std::string name = "cu" + std::to_string(cu.index());
+    visit(name, "cu", cu.stats());
+    visit(name + ".l1v", "l1v", cu.l1_stats());
+  }
+  for (std::size_t i = 0; i < scalars_.size(); ++i) {
+    visit("array" + std::to_string(i) + ".l1s", "l1s", scalars_[i].stats());
+  }
+  visit("", "l2", home_.stats());
+  DramStats dram = home_.dram().stats();
+  visit("", "dram", dram);
+  visit("", "link", fabric_.stats());
+}
+
+}  // namespace nearfar

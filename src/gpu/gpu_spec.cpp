@@ -1,0 +1,36 @@
+// The parameters of GPUs and compute units.
+#include "gpu/gpu_spec.h"
+
+#include "config/schema.h"
+
+namespace nearfar {
+
+void ComputeUnitSpec::describe(Section& section) {
+  section.integer("simds", simds, {1, 64}, "SIMDs", "SIMD units in a compute unit.");
+  section.integer("simd_lanes", simd_lanes, Limits::powers_of_two(1, 64), "lanes",
+                  "Lanes of a SIMD: a vector instruction occupies it for wavefront / simd_lanes cycles.");
+  section.integer("waves_per_simd", waves_per_simd, {1, 64}, "wavefronts", "Wavefronts resident in a SIMD.");
+  section.cycles("scalar_cycles", scalar_cycles, {1, 1000},
+                 "A scalar, branch or wait instruction holds its wavefront this long.");
+  section.bytes("local_memory", local_memory, {0, 16_MiB}, "Local memory that the workgroups of a unit share.");
+  section.cycles("local_cycles", local_cycles, {1, 1000}, "One local-memory instruction occupies the unit this long.");
+  section.cycles("local_latency", local_latency, {1, 10'000}, "Local-memory instruction to its result.");
+  section.integer("loads_per_wave", loads_per_wave, {1, 16}, "loads", "Vector loads outstanding in a wavefront.");
+  section.integer("store_buffer", store_buffer, {1, 65'536}, "lines",
+                  "Lines of stores and atomics that are on their way from a unit.");
+}
+
+void GpuSpec::describe(Section& section) {
+  section.clock("clock", clock, {1_MHz, 10'000_MHz}, "Core clock; one cycle of it is the unit of all times.");
+  section.integer("shader_arrays", shader_arrays, {1, 128}, "arrays", "Shader arrays; each has one L1 scalar cache.");
+  section.integer("cus_per_array", cus_per_array, {1, 128}, "units", "Compute units in a shader array.");
+  section.integer("wavefront", wavefront, Limits::one_of({32, 64}), "lanes", "Lanes that execute one instruction.");
+  section.bytes("line", line, Limits::one_of({64, 128}), "Line of all caches, and the unit of remote access.");
+  section.child("cu", cu, "A compute unit.");
+  section.child("l1v", l1v, "The L1 vector cache of a compute unit: write-through, no write allocate.");
+  section.child("l1s", l1s, "The L1 scalar cache of a shader array: read only.");
+  section.child("l2", l2, "The GPU's L2 cache in front of its memory: banked, write-back.");
+  section.child("dram", dram, "The GPU's memory.");
+}
+
+}  // namespace nearfar

@@ -1,0 +1,17 @@
+#include "gpu/l1_cache.h"
+
+namespace nearfar {
+
+void L1Stats::describe(StatVisitor& visitor) {
+  visitor.counter("load_lines", "lines", "Lines looked up by loads.", load_lines);
+  visitor.counter("load_hits", "lines", "Lines among them that were there.", load_hits);
+  visitor.counter("merges", "lines", "Lines among them that were on their way already.", merges);
+  visitor.counter("fills", "lines", "Lines that came in.", fills);
+  visitor.counter("store_lines", "lines", "Lines written by stores; all go on to the line's home.", store_lines);
+  visitor.counter("store_hits", "lines", "Lines among them that were there and were updated.", store_hits);
+  visitor.counter("atomic_lines", "lines", "Lines of atomics, performed at the line's home.", atomic_lines);
+  visitor.counter("port_wait_cycles", "cycles", "Time that instructions waited for the cache's port, summed.",
+                  port_wait_cycles);
+}
+
+}  // namespace nearfar

@@ -1,0 +1,55 @@
+#include "gpu/scalar_cache.h"
+
+namespace nearfar {
+
+ScalarCache::ScalarCache(GpuContext& context, unsigned index)
+    : context_(context), index_(index), l1_(context.spec.l1s, context.spec.line) {
+  if (context.oracle != nullptr) versions_.resize(l1_.tags().slots());
+}
+
+ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, PhysLine line, Cycle& ready) {
+  const Cycle now = context_.partition.now();
+  L1Stats& stats = l1_.stats();
+  const TagArray::Slot found = l1_.look_up(line);
+  L1Cache::Mshrs::Entry* pending = found == TagArray::kNone ? l1_.mshrs().find(line) : nullptr;
+  const bool blocked = pending != nullptr ? pending->payload.poisoned : l1_.mshrs().full();
+  if (found == TagArray::kNone && blocked) {
+    waiting_.push_back(target(cu, slot));
+    return Answer::NoRegister;
+  }
+  l1_.start_instruction(now + context_.translation_latency);
+  const Cycle looked_up = l1_.next_line() + context_.spec.l1s.latency;
+  ++stats.load_lines;
+  if (found != TagArray::kNone) {
+    ++stats.load_hits;
+    if (context_.oracle != nullptr) context_.oracle->load_returned(context_.application, line, versions_[found]);
+    ready = looked_up;
+    return Answer::Hit;
+  }
+  if (pending != nullptr) {
+    ++stats.merges;
+    pending->payload.targets.add(target(cu, slot));
+    return Answer::Pending;
+  }
+  l1_.mshrs().allocate(line).payload.targets.add(target(cu, slot));
+  if (context_.oracle != nullptr) {
+    context_.oracle->load_issued(Oracle::unit(context_.device(), index_, true), line);
+  }
+  if (line.device() == context_.device()) {
+    context_.home->reserve_always(line);
+  } else {
+    context_.fabric->reserve_always();
+  }
+  Transaction* t = context_.partition.pool().take();
+  t->kind = TransactionKind::ScalarRead;
+  t->reply = false;
+  t->line = line;
+  t->mask = std::uint64_t{1} << line.index();
+  t->cu = static_cast<std::uint16_t>(index_);
+  t->requester = context_.device().value;
+  t->application = context_.application;
+  context_.partition.schedule(t, context_.leave_handler, looked_up);
+  return Answer::Pending;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,62 @@
+// The L1 scalar cache that the compute units of a shader array share: read only, for uniform loads.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "gpu/compute_unit.h"
+#include "gpu/l1_cache.h"
+#include "sim/types.h"
+
+namespace nearfar {
+
+class ScalarCache {
+ public:
+  ScalarCache(GpuContext& context, unsigned index);
+
+  enum class Answer : std::uint8_t { Hit, Pending, NoRegister };
+  /// A scalar load of wavefront slot `slot` of compute unit `cu`; `ready` is set on a hit.
+  Answer load(unsigned cu, unsigned slot, PhysLine line, Cycle& ready);
+
+  /// A line that was asked for has come.
+  template <class Units>
+  void fill(PhysLine line, Units& units);
+
+  void acquire() { l1_.acquire(); }
+  bool idle() { return l1_.mshrs().used() == 0 && waiting_.empty(); }
+  L1Stats& stats() { return l1_.stats(); }
+  std::uint64_t key_limit() { return l1_.tags().key_limit(); }
+
+ private:
+  static std::uint16_t target(unsigned cu, unsigned slot) { return static_cast<std::uint16_t>(cu << 6 | slot); }
+
+  GpuContext& context_;
+  unsigned index_;
+  L1Cache l1_;
+  std::vector<std::uint32_t> versions_;
+  std::vector<std::uint16_t> waiting_;   // loads that found no register, in order
+};
+
+template <class Units>
+void ScalarCache::fill(PhysLine line, Units& units) {
+  L1Cache::Mshrs::Entry* entry = l1_.mshrs().find(line);
+  ++l1_.stats().fills;
+  const bool keep = !entry->payload.poisoned && (context_.keep_remote || line.device() == context_.device());
+  std::uint32_t version = 0;
+  if (context_.oracle != nullptr) {
+    version = context_.oracle->load_filled(Oracle::unit(context_.device(), index_, true), line);
+    context_.oracle->load_returned(context_.application, line, version);
+  }
+  if (keep) {
+    const TagArray::Slot slot = l1_.install(line);
+    if (context_.oracle != nullptr) versions_[slot] = version;
+  }
+  const Targets targets = entry->payload.targets;
+  l1_.mshrs().release(*entry);
+  targets.for_each([&](std::uint16_t t) { units[t >> 6].scalar_done(t & 63); });
+  const std::vector<std::uint16_t> waiting = std::exchange(waiting_, {});
+  for (const std::uint16_t t : waiting) units[t >> 6].scalar_retry(t & 63);
+}
+
+}  // namespace nearfar

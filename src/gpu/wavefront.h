@@ -1,0 +1,67 @@
+// A resident wavefront: its stream, what it waits for, and the results that are on their way to it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/transaction.h"
+#include "sim/types.h"
+#include "workload/stream.h"
+
+namespace nearfar {
+
+/// Vector loads that a wavefront can have outstanding (the counter of the hardware has four bits).
+inline constexpr unsigned kLoadSlots = 16;
+
+enum class WaveState : std::uint8_t {
+  Free,       ///< the slot is empty
+  Ready,      ///< runs, or sleeps until its event
+  Loads,      ///< waits for its oldest vector load
+  Scalars,    ///< waits for scalar loads
+  Barrier,    ///< waits for the others of its workgroup
+  LoadStore,  ///< its memory instruction waits for the load/store unit, or is stalled in it
+  ScalarMiss, ///< waits for a miss register of the scalar cache
+  Fence,      ///< waits until the compute unit's stores are ordered
+};
+
+struct Wavefront {
+  Stream stream;
+  Op op;                                            ///< what it does next
+  Transaction* event = nullptr;                     ///< its own, for as long as the slot exists
+  Wavefront* next = nullptr;                        ///< link in a list of waiting wavefronts
+  Cycle other_ready = 0;                            ///< when scalar and local results so far are there
+  Cycle wake = 0;                                   ///< earliest end of the wait it is in
+  std::array<std::uint32_t, kLoadSlots> ready{};    ///< when a load's hits are there (low bits of the cycle)
+  std::array<std::uint8_t, kLoadSlots> lines_left{};  ///< lines of a load still missing
+  std::uint32_t loads_issued = 0;
+  std::uint32_t loads_retired = 0;                  ///< in order
+  std::uint32_t waiting_since = 0;
+  std::uint16_t group = 0;                          ///< workgroup slot in its compute unit
+  std::uint8_t slot = 0;
+  std::uint8_t simd = 0;
+  std::uint8_t scalars_pending = 0;
+  WaveState state = WaveState::Free;
+};
+
+/// First-in first-out list of wavefronts, linked through them.
+class WaveQueue {
+ public:
+  bool empty() const { return head_ == nullptr; }
+  Wavefront* front() const { return head_; }
+  void push(Wavefront* wave) {
+    wave->next = nullptr;
+    (head_ == nullptr ? head_ : tail_->next) = wave;
+    tail_ = wave;
+  }
+  Wavefront* pop() {
+    Wavefront* wave = head_;
+    head_ = wave->next;
+    return wave;
+  }
+
+ private:
+  Wavefront* head_ = nullptr;
+  Wavefront* tail_ = nullptr;
+};
+
+}  // namespace nearfar

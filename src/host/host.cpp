@@ -1,0 +1,154 @@
+#include "host/host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace nearfar {
+
+Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topology,
+           const std::vector<Application>& applications, Oracle* oracle)
+    : partition_(partition),
+      spec_(spec),
+      topology_(topology),
+      applications_(applications),
+      oracle_(oracle),
+      home_(partition, spec.host.llc, spec.host.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, oracle),
+      fabric_(partition, spec.link, topology, spec.gpu.clock.hertz, *this),
+      progress_(applications.size()),
+      running_(applications.size()),
+      start_handler_(partition.add_handler<&Host::on_start>(this)) {}
+
+void Host::start() { partition_.schedule(partition_.pool().take(), start_handler_, 0); }
+
+void Host::on_start(Transaction* t) {
+  partition_.pool().give(t);
+  for (std::size_t a = 0; a < applications_.size(); ++a) launch(a);
+}
+
+/// Starts the application's next launch on all its GPUs.
+void Host::launch(std::size_t a) {
+  const Application& application = applications_[a];
+  Progress& progress = progress_[a];
+  const Launch& launch = application.workload->launches()[progress.launch];
+  progress.gpus_running = application.gpus;
+  progress.next_group = 0;
+  progress.record = {a, progress.launch, partition_.now(), 0, 0, 0};
+  if (oracle_ != nullptr) oracle_->boundary(static_cast<std::uint8_t>(a));
+  const bool last = progress.launch + 1 == application.workload->launches().size();
+  const bool greedy = application.gpus > 1 && (spec_.dispatch == DispatchPolicy::Greedy ||
+                                               (spec_.dispatch == DispatchPolicy::Workload &&
+                                                launch.split == Split::Greedy));
+  for (unsigned g = 0; g < application.gpus; ++g) {
+    const DeviceId gpu{static_cast<std::uint8_t>(application.first_gpu + g)};
+    tell(gpu, {ControlKind::Launch, progress.launch, 0, static_cast<std::uint8_t>(a), last && progress.first});
+    if (greedy) grant(a, gpu, capacity(launch));
+  }
+}
+
+/// Greedy: hands the next workgroups in flattened order to a GPU that has room for them.
+void Host::grant(std::size_t a, DeviceId gpu, std::uint64_t groups) {
+  Progress& progress = progress_[a];
+  const std::uint64_t left = applications_[a].workload->launches()[progress.launch].groups() - progress.next_group;
+  const std::uint64_t given = std::min(groups, left);
+  if (given != 0) tell(gpu, {ControlKind::Groups, progress.next_group, given, static_cast<std::uint8_t>(a), false});
+  progress.next_group += given;
+  if (given == left) tell(gpu, {ControlKind::NoMore, 0, 0, static_cast<std::uint8_t>(a), false});
+}
+
+/// Workgroups of a launch that a GPU holds at once.
+std::uint64_t Host::capacity(const Launch& launch) const {
+  const GpuSpec& gpu = spec_.gpu;
+  const std::uint64_t waves = (launch.items() + gpu.wavefront - 1) / gpu.wavefront;
+  std::uint64_t groups = std::uint64_t{gpu.cu.simds} * gpu.cu.waves_per_simd / waves;
+  if (launch.local_bytes != 0) groups = std::min(groups, gpu.cu.local_memory / launch.local_bytes);
+  return groups * gpu.cus();
+}
+
+void Host::on_control(Transaction* t) {
+  const Control control = get(*t);
+  const DeviceId gpu{t->requester};
+  partition_.pool().give(t);
+  if (control.kind == ControlKind::GroupsDone) {
+    const Progress& progress = progress_[control.application];
+    const Launch& launch = applications_[control.application].workload->launches()[progress.launch];
+    if (progress.next_group < launch.groups()) grant(control.application, gpu, control.value);
+  } else {
+    share_done(control.application, control);
+  }
+}
+
+/// A GPU has done its share, or has written back. When all have done the first, all are told to do the second.
+void Host::share_done(std::size_t a, const Control& control) {
+  Progress& progress = progress_[a];
+  if (control.kind == ControlKind::LaunchDone) {
+    progress.record.instructions += control.value;
+    progress.record.accesses += control.count;
+  }
+  if (--progress.gpus_running != 0) return;
+  if (control.kind == ControlKind::LaunchDone && spec_.write_back_at_release) {
+    const Application& application = applications_[a];
+    progress.gpus_running = application.gpus;
+    for (unsigned g = 0; g < application.gpus; ++g) {
+      tell(DeviceId{static_cast<std::uint8_t>(application.first_gpu + g)},
+           {ControlKind::WriteBack, 0, 0, static_cast<std::uint8_t>(a), false});
+    }
+    return;
+  }
+  launch_done(a);
+}
+
+void Host::launch_done(std::size_t a) {
+  Progress& progress = progress_[a];
+  partition_.progress().steps += 1;
+  progress.record.end = partition_.now();
+  if (progress.first) records_.push_back(progress.record);
+  if (++progress.launch < applications_[a].workload->launches().size()) {
+    if (!finished()) launch(a);
+    return;
+  }
+  execution_done(a);
+}
+
+/// An application that ends early starts again until the longest has ended, so that the others keep their company.
+void Host::execution_done(std::size_t a) {
+  Progress& progress = progress_[a];
+  if (progress.first) {
+    progress.first = false;
+    if (--running_ == 0) {
+      end_ = partition_.now();
+      if (applications_.size() > 1) {
+        for (const Application& application : applications_) {
+          tell(DeviceId{static_cast<std::uint8_t>(application.first_gpu)},
+               {ControlKind::Stop, 0, 0, 0, false});
+        }
+      }
+    }
+  }
+  if (finished()) return;
+  progress.launch = 0;
+  launch(a);
+}
+
+void Host::tell(DeviceId gpu, const Control& control) {
+  Transaction* t = partition_.pool().take();
+  put(*t, control);
+  t->requester = partition_.device().value;
+  t->destination = gpu.value;
+  t->wire_bytes = static_cast<std::uint16_t>(spec_.link.header);
+  fabric_.send_control(t);
+}
+
+bool Host::idle() const { return home_.pending() == 0 && fabric_.waiting() == 0; }
+
+std::string Host::describe_waiting() const {
+  std::string text = home_.describe_waiting() + fabric_.describe_waiting();
+  for (std::size_t a = 0; a < progress_.size(); ++a) {
+    if (progress_[a].gpus_running == 0) continue;
+    text += fmt::format("  application {}: launch {} waits for {} GPUs since cycle {}\n", a, progress_[a].launch,
+                        progress_[a].gpus_running, progress_[a].record.start);
+  }
+  return text.empty() ? text : "host:\n" + text;
+}
+
+}  // namespace nearfar

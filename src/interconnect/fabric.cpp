@@ -1,0 +1,233 @@
+#include "interconnect/fabric.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace nearfar {
+namespace {
+
+/// How far ahead of time requests may book a link. Beyond it they wait in the queue, where the bound holds and
+/// replies overtake them; half of it is worked off before the queue is looked at again, so one event serves many.
+constexpr Cycle kBooking = 64;
+
+}  // namespace
+
+void FabricStats::describe(StatVisitor& visitor) {
+  visitor.counter("request_packets", "packets", "Requests sent to other devices.", request_packets);
+  visitor.counter("request_bytes", "bytes", "Bytes of these, headers included.", request_bytes);
+  visitor.counter("reply_packets", "packets", "Replies and acknowledgements sent to other devices.", reply_packets);
+  visitor.counter("reply_bytes", "bytes", "Bytes of these, headers included.", reply_bytes);
+  visitor.counter("control_packets", "packets", "Launch, workgroup and completion messages sent.", control_packets);
+  visitor.counter("control_bytes", "bytes", "Bytes of these.", control_bytes);
+  visitor.counter("forwarded_packets", "packets", "Packets of others passed on (ring, tree).", forwarded_packets);
+  visitor.counter("received_packets", "packets", "Packets received for this device.", received_packets);
+  visitor.counter("received_bytes", "bytes", "Bytes of these, headers included.", received_bytes);
+  visitor.counter("queued_requests", "packets", "Requests that had to wait for a credit or for the link.",
+                  queued_requests);
+  visitor.counter("credit_waits", "packets", "Requests that found no credit of their destination when they came.",
+                  credit_waits);
+  visitor.counter("busy_cycles", "cycles", "Time that the device's outputs were sending, summed over them.",
+                  busy_cycles);
+}
+
+Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topology, std::uint64_t clock_hertz,
+               FabricClient& client)
+    : partition_(partition),
+      spec_(spec),
+      topology_(topology),
+      client_(client),
+      outputs_(topology.outputs(partition.device()), Serializer(spec.bandwidth.bytes_per_second, clock_hertz)),
+      uplinks_(topology.last_hop_at_receiver() ? topology.switches() : 0, outputs_.front()),
+      input_(outputs_.front()),
+      requests_(topology.devices()),
+      credits_(topology.devices(), spec.credits),
+      freed_(topology.devices(), 0),
+      credit_batch_(std::max(1U, spec.credits / 4)),
+      queue_limit_(spec.queue),
+      drain_event_(partition.pool().take()),
+      input_handler_(partition.add_handler<&Fabric::on_input_done>(this)),
+      root_handler_(partition.add_handler<&Fabric::on_root>(this)),
+      drain_handler_(partition.add_handler<&Fabric::on_drain>(this)) {
+  partition.set_port<&Fabric::on_arrival>(MessagePort::Fabric, this);
+  partition.set_port<&Fabric::on_credit>(MessagePort::Credit, this);
+}
+
+void Fabric::send_request(Transaction* t) {
+  const unsigned to = t->destination;
+  if (requests_[to].empty() && may_leave(*t)) {
+    leave(t);
+    return;
+  }
+  ++stats_.queued_requests;
+  if (credits_[to] == 0) ++stats_.credit_waits;
+  requests_[to].push(t);
+  ++queued_;
+  schedule_drain();
+}
+
+bool Fabric::may_leave(const Transaction& t) const {
+  if (credits_[t.destination] == 0) return false;
+  const Serializer& output = outputs_[topology_.route(partition_.device(), DeviceId{t.destination}).output];
+  return output.free_at() <= partition_.now() + kBooking;
+}
+
+void Fabric::leave(Transaction* t) {
+  --credits_[t->destination];
+  ++stats_.request_packets;
+  stats_.request_bytes += t->wire_bytes;
+  --reserved_;
+  forward(t, 0);
+  if (!refused_.empty() && reserved_ < queue_limit_) client_.fabric_has_room(refused_.pop());
+}
+
+void Fabric::schedule_drain() {
+  if (drain_scheduled_) return;
+  // With credits missing a drain now would find nothing; the credits' return calls it.
+  Cycle when = kNever;
+  for (unsigned to = 0; to < requests_.size(); ++to) {
+    if (requests_[to].empty() || credits_[to] == 0) continue;
+    const Cycle free =
+        outputs_[topology_.route(partition_.device(), DeviceId{static_cast<std::uint8_t>(to)}).output].free_at();
+    when = std::min(when, free > kBooking / 2 ? free - kBooking / 2 : 0);
+  }
+  if (when == kNever) return;
+  drain_scheduled_ = true;
+  partition_.schedule(drain_event_, drain_handler_, std::max(when, partition_.now() + 1));
+}
+
+void Fabric::on_drain(Transaction*) {
+  drain_scheduled_ = false;
+  drain();
+}
+
+/// Lets queued requests leave, one destination after another, while credits and links allow.
+void Fabric::drain() {
+  const auto destinations = static_cast<unsigned>(requests_.size());
+  for (unsigned stuck = 0; stuck < destinations && queued_ > 0;) {
+    TransactionQueue& queue = requests_[next_destination_];
+    next_destination_ = (next_destination_ + 1) % destinations;
+    if (queue.empty() || !may_leave(*queue.front())) {
+      ++stuck;
+      continue;
+    }
+    stuck = 0;
+    --queued_;
+    leave(queue.pop());
+  }
+  if (queued_ > 0) schedule_drain();
+}
+
+void Fabric::answer(Transaction* t, std::uint64_t line_bytes, Cycle after) {
+  std::uint64_t data = 0;
+  if (t->kind == TransactionKind::Read || t->kind == TransactionKind::ScalarRead) data = line_bytes;
+  if (t->kind == TransactionKind::Atomic) data = t->data_bytes;
+  t->wire_bytes = static_cast<std::uint16_t>(spec_.reply_header + data);
+  t->destination = t->requester;
+  t->reply = true;
+  t->stage_start = static_cast<std::uint32_t>(partition_.now() + after);
+  ++stats_.reply_packets;
+  stats_.reply_bytes += t->wire_bytes;
+  forward(t, after);
+}
+
+void Fabric::send_control(Transaction* t) {
+  ++stats_.control_packets;
+  stats_.control_bytes += t->wire_bytes;
+  t->kind = TransactionKind::Control;
+  forward(t, 0);
+}
+
+/// Puts a message on the link towards its destination.
+void Fabric::forward(Transaction* t, Cycle after) {
+  const Topology::Hop hop = topology_.route(partition_.device(), DeviceId{t->destination});
+  Serializer& output = outputs_[hop.output];
+  const Cycle out = output.pass(partition_.now(), t->wire_bytes);
+  t->early_ticks = output.ticks_early(out);
+  partition_.post(t, hop.next, MessagePort::Fabric, out + hop.latency + after);
+}
+
+void Fabric::on_arrival(Transaction* t) {
+  if (topology_.last_hop_at_receiver()) {
+    const bool root = partition_.device() == topology_.host();
+    Serializer& link = root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : input_;
+    const Cycle done = link.pass(partition_.now(), t->wire_bytes) + spec_.latency;
+    partition_.schedule(t, root ? root_handler_ : input_handler_, done);
+    return;
+  }
+  if (t->destination != partition_.device().value) {
+    ++stats_.forwarded_packets;
+    forward(t, 0);
+    return;
+  }
+  if (topology_.shared_input()) {
+    const Cycle done = input_.pass_ending(partition_.now(), t->early_ticks, t->wire_bytes);
+    if (done > partition_.now()) {
+      partition_.schedule(t, input_handler_, done);
+      return;
+    }
+  }
+  receive(t);
+}
+
+void Fabric::on_input_done(Transaction* t) { receive(t); }
+
+void Fabric::on_root(Transaction* t) {
+  if (t->destination == partition_.device().value) {
+    receive(t);
+    return;
+  }
+  ++stats_.forwarded_packets;
+  forward(t, 0);
+}
+
+void Fabric::receive(Transaction* t) {
+  ++stats_.received_packets;
+  stats_.received_bytes += t->wire_bytes;
+  if (t->kind == TransactionKind::Control) {
+    client_.on_control(t);
+  } else if (t->reply) {
+    client_.on_reply(t);
+  } else {
+    client_.on_request(t);
+  }
+}
+
+void Fabric::request_taken(DeviceId source) {
+  if (++freed_[source.value] < credit_batch_) return;
+  Transaction* t = partition_.pool().take();
+  t->mask = freed_[source.value];
+  freed_[source.value] = 0;
+  partition_.post(t, source, MessagePort::Credit,
+                  partition_.now() + topology_.latency(partition_.device(), source));
+}
+
+void Fabric::on_credit(Transaction* t) {
+  credits_[t->source] += static_cast<std::uint32_t>(t->mask);
+  partition_.pool().give(t);
+  if (queued_ > 0) drain();
+}
+
+FabricStats& Fabric::stats() {
+  stats_.busy_cycles = 0;
+  for (const Serializer& output : outputs_) stats_.busy_cycles += output.busy_cycles();
+  return stats_;
+}
+
+bool Fabric::credits_settled(const Fabric& source) const {
+  const std::size_t from = source.partition_.device().value;
+  const std::size_t here = partition_.device().value;
+  return source.credits_[here] + freed_[from] == spec_.credits;
+}
+
+std::string Fabric::describe_waiting() const {
+  std::string text;
+  for (std::size_t to = 0; to < requests_.size(); ++to) {
+    if (requests_[to].empty()) continue;
+    text += fmt::format("  link: {} requests wait to leave for device {}, {} credits left (oldest since cycle {})\n",
+                        requests_[to].size(), to, credits_[to], requests_[to].front()->stage_start);
+  }
+  return text;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,122 @@
+// A device's attachment to the interconnect: what it sends, forwards and receives.
+//
+// Requests need a credit of their destination and wait in a bounded queue until they have one and the link is near
+// free; replies and control messages are always accepted and go at once. A link passes bytes at its exact rate in
+// both directions at once. Latency that a sender's own pipeline still owes (a cache's lookup) is added in flight, so
+// that no link stands idle for a message that is not there yet.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "interconnect/link_spec.h"
+#include "interconnect/topology.h"
+#include "sim/partition.h"
+#include "sim/serializer.h"
+#include "sim/transaction.h"
+#include "sim/wait_list.h"
+#include "stats/stat.h"
+
+namespace nearfar {
+
+struct FabricStats {
+  std::uint64_t request_packets = 0;
+  std::uint64_t request_bytes = 0;
+  std::uint64_t reply_packets = 0;
+  std::uint64_t reply_bytes = 0;
+  std::uint64_t control_packets = 0;
+  std::uint64_t control_bytes = 0;
+  std::uint64_t forwarded_packets = 0;
+  std::uint64_t received_packets = 0;
+  std::uint64_t received_bytes = 0;
+  std::uint64_t queued_requests = 0;
+  std::uint64_t credit_waits = 0;
+  std::uint64_t busy_cycles = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
+/// The device behind a fabric endpoint.
+class FabricClient {
+ public:
+  virtual ~FabricClient() = default;
+  virtual void on_request(Transaction* t) = 0;
+  virtual void on_reply(Transaction* t) = 0;
+  virtual void on_control(Transaction* t) = 0;
+  /// The request queue that had refused `waiter` has room.
+  virtual void fabric_has_room(std::uint16_t waiter) = 0;
+};
+
+class Fabric {
+ public:
+  Fabric(Partition& partition, const LinkSpec& spec, const Topology& topology, std::uint64_t clock_hertz,
+         FabricClient& client);
+
+  /// Takes room in the request queue for a request, which then must come. Where there is none, `waiter` is told when
+  /// there is.
+  bool reserve(std::uint16_t waiter) {
+    if (reserved_ >= queue_limit_) {
+      refused_.push(waiter);
+      return false;
+    }
+    ++reserved_;
+    return true;
+  }
+  /// The same for a requester that is bounded by other means.
+  void reserve_always() { ++reserved_; }
+
+  /// A reserved request; t->destination and t->wire_bytes are set.
+  void send_request(Transaction* t);
+  /// The answer to another device's request, which leaves the sender's pipeline `after` cycles from now: a line for a
+  /// read, the operand for an atomic, an acknowledgement for a write.
+  void answer(Transaction* t, std::uint64_t line_bytes, Cycle after);
+  void send_control(Transaction* t);
+
+  /// A request of `source` has left this device's input buffer: its credit goes back.
+  void request_taken(DeviceId source);
+
+  FabricStats& stats();
+  std::uint64_t waiting() const { return reserved_; }
+  /// Credits are home, or on their way in a batch that is not full yet.
+  bool credits_settled(const Fabric& source) const;
+  std::string describe_waiting() const;
+
+ private:
+  void on_arrival(Transaction* t);
+  void on_input_done(Transaction* t);
+  void on_root(Transaction* t);
+  void on_drain(Transaction* t);
+  void on_credit(Transaction* t);
+  void receive(Transaction* t);
+  void forward(Transaction* t, Cycle after);
+  bool may_leave(const Transaction& t) const;
+  void leave(Transaction* t);
+  void drain();
+  void schedule_drain();
+
+  Partition& partition_;
+  LinkSpec spec_;
+  Topology topology_;
+  FabricClient& client_;
+  std::vector<Serializer> outputs_;
+  std::vector<Serializer> uplinks_;              ///< host of a tree: from each switch to the root complex
+  Serializer input_;
+  std::vector<TransactionQueue> requests_;       ///< by destination
+  std::vector<std::uint32_t> credits_;           ///< by destination
+  std::vector<std::uint32_t> freed_;             ///< by source: credits not yet sent back
+  std::uint32_t credit_batch_;
+  std::uint32_t queue_limit_;
+  std::uint32_t reserved_ = 0;
+  std::uint32_t queued_ = 0;
+  unsigned next_destination_ = 0;
+  WaitList refused_;
+  Transaction* drain_event_;
+  bool drain_scheduled_ = false;
+  HandlerId input_handler_;
+  HandlerId root_handler_;
+  HandlerId drain_handler_;
+  FabricStats stats_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,46 @@
+#include "interconnect/topology.h"
+
+namespace nearfar {
+
+unsigned Topology::outputs(DeviceId device) const {
+  switch (kind_) {
+    case TopologyKind::Switch: return 1;
+    case TopologyKind::AllToAll: return devices();
+    case TopologyKind::Ring: return 2;
+    case TopologyKind::PcieTree: return device == host() ? switches() : 1;
+  }
+  return 0;
+}
+
+Topology::Hop Topology::route(DeviceId at, DeviceId to) const {
+  switch (kind_) {
+    case TopologyKind::Switch: return {0, to, spec_.latency};
+    case TopologyKind::AllToAll: return {to.value, to, spec_.latency};
+    case TopologyKind::Ring: {
+      const unsigned clockwise = (to.value + devices() - at.value) % devices();
+      const bool forward = clockwise <= devices() - clockwise;
+      const unsigned next = (at.value + (forward ? 1 : devices() - 1)) % devices();
+      return {forward ? 0U : 1U, DeviceId{static_cast<std::uint8_t>(next)}, spec_.latency};
+    }
+    case TopologyKind::PcieTree: {
+      const Cycle latency = spec_.latency + spec_.switch_latency;
+      if (at == host()) return {switch_of(to), to, latency};
+      const bool below_one_switch = to != host() && switch_of(at) == switch_of(to);
+      return {0, below_one_switch ? to : host(), latency};
+    }
+  }
+  return {};
+}
+
+Cycle Topology::latency(DeviceId from, DeviceId to) const {
+  Cycle sum = 0;
+  for (DeviceId at = from; at != to;) {
+    const Hop hop = route(at, to);
+    sum += hop.latency;
+    if (last_hop_at_receiver()) sum += spec_.latency;
+    at = hop.next;
+  }
+  return sum;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,49 @@
+// Shapes of the interconnect as routes: from the device a message is at, over which of its outputs, to which device
+// next. Every output belongs to one device, so a link has one owner; the links between PCIe switches and the root
+// complex belong to the host.
+#pragma once
+
+#include <cstdint>
+
+#include "interconnect/link_spec.h"
+#include "sim/types.h"
+
+namespace nearfar {
+
+class Topology {
+ public:
+  Topology(const LinkSpec& spec, unsigned gpus) : kind_(spec.topology), spec_(spec), gpus_(gpus) {}
+
+  struct Hop {
+    unsigned output = 0;     ///< which of the device's serializers the message passes
+    DeviceId next;           ///< where it arrives
+    Cycle latency = 0;
+  };
+
+  unsigned devices() const { return gpus_ + 1; }
+  DeviceId host() const { return DeviceId{static_cast<std::uint8_t>(gpus_)}; }
+
+  /// How many outputs a device owns.
+  unsigned outputs(DeviceId device) const;
+  Hop route(DeviceId at, DeviceId to) const;
+
+  /// Whether a device's input is a port of its own that cut-through trains occupy (switch).
+  bool shared_input() const { return kind_ == TopologyKind::Switch; }
+  /// Whether the last link into a GPU stores and forwards, and belongs to that GPU (tree).
+  bool last_hop_at_receiver() const { return kind_ == TopologyKind::PcieTree; }
+  /// The PCIe switch a GPU hangs under.
+  unsigned switch_of(DeviceId gpu) const { return gpu.value / spec_.gpus_per_switch; }
+  unsigned switches() const { return (gpus_ + spec_.gpus_per_switch - 1) / spec_.gpus_per_switch; }
+
+  /// One-way latency without any serialization.
+  Cycle latency(DeviceId from, DeviceId to) const;
+  /// No message is faster: the length of the engine's window.
+  Cycle lookahead() const { return spec_.latency; }
+
+ private:
+  TopologyKind kind_;
+  LinkSpec spec_;
+  unsigned gpus_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,41 @@
+// A machine: the devices of a system, joined, with the applications that will run on them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gpu/gpu.h"
+#include "host/host.h"
+#include "machine/run.h"
+#include "machine/statistics.h"
+#include "memory/oracle.h"
+#include "sim/engine.h"
+
+namespace nearfar {
+
+class Machine {
+ public:
+  explicit Machine(const RunRequest& request);
+
+  RunResult run();
+
+ private:
+  void place_applications();
+  void check_memory(const FrameAllocator& frames) const;
+  void run_engine();
+  void check_drained();
+  StatTable gpu_table(Gpu& gpu) const;
+  StatTable collect();
+  RunResult result();
+
+  RunRequest request_;
+  Topology topology_;
+  std::unique_ptr<Oracle> oracle_;
+  Engine engine_;
+  std::vector<Application> applications_;
+  std::vector<std::unique_ptr<Gpu>> gpus_;
+  std::unique_ptr<Host> host_;
+  std::vector<std::unique_ptr<StatTable>> first_executions_;   ///< by GPU, when several applications run
+};
+
+}  // namespace nearfar

@@ -1,0 +1,59 @@
+// One run: system + workloads + seed → one result. The door through which the command line, the tests and the
+// benchmarks use the simulator.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "machine/system_spec.h"
+#include "sim/error.h"
+#include "stats/stat.h"
+#include "workload/workload.h"
+
+namespace nearfar {
+
+/// How far a run is; handed out now and then while it goes on.
+struct Progress {
+  std::uint64_t groups_done = 0;
+  std::uint64_t groups_total = 0;
+  std::uint64_t accesses = 0;
+  Cycle cycle = 0;
+};
+
+struct RunRequest {
+  SystemSpec system;
+  /// One: it runs on all GPUs. Several: application i runs whole on GPU i.
+  std::vector<std::shared_ptr<const Workload>> applications;
+  unsigned threads = 1;
+  bool check = false;                                  ///< oracles on (holds the run to one thread)
+  bool per_unit = false;                               ///< statistics of every compute unit too, not only their sums
+  Cycle window = 0;                                    ///< 0: the smallest link latency; smaller only for tests
+  std::function<void(const Progress&)> on_progress;    ///< called from one thread, about five times a second
+};
+
+struct LaunchResult {
+  std::string kernel;
+  std::size_t application = 0;
+  Cycle start = 0;
+  Cycle end = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t accesses = 0;
+};
+
+struct RunResult {
+  Cycle cycles = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t accesses = 0;                          ///< coalesced line accesses issued by the compute units
+  std::uint64_t events = 0;
+  double host_seconds = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  std::vector<LaunchResult> launches;                  ///< of first executions, in order of their end
+  std::vector<StatValue> statistics;                   ///< sorted by name
+};
+
+RunResult run(const RunRequest& request);
+
+}  // namespace nearfar

@@ -1,0 +1,170 @@
+#include "machine/statistics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu/compute_unit.h"
+#include "gpu/l1_cache.h"
+#include "interconnect/fabric.h"
+#include "memory/dram.h"
+#include "memory/home_cache.h"
+#include "stats/latency.h"
+
+namespace nearfar {
+namespace {
+
+class Lister final : public StatVisitor {
+ public:
+  Lister(std::vector<StatInfo>& out, std::string prefix) : out_(out), prefix_(std::move(prefix)) {}
+
+  void counter(std::string_view name, std::string_view unit, std::string_view sentence, std::uint64_t&) override {
+    out_.push_back({prefix_ + std::string(name), std::string(unit), std::string(sentence)});
+  }
+  void histogram(std::string_view name, std::string_view unit, std::string_view sentence, Histogram&) override {
+    const std::string base = prefix_ + std::string(name);
+    out_.push_back({base + ".below_<n>", "samples", std::string(sentence) + " Samples from n/2 to below n."});
+    out_.push_back({base + ".mean", std::string(unit), std::string(sentence) + " Mean."});
+    out_.push_back({base + ".max", std::string(unit), std::string(sentence) + " Largest."});
+  }
+
+ private:
+  std::vector<StatInfo>& out_;
+  std::string prefix_;
+};
+
+template <class Stats>
+void list(std::vector<StatInfo>& out, std::initializer_list<const char*> prefixes) {
+  for (const char* prefix : prefixes) {
+    Stats stats;
+    Lister lister(out, prefix);
+    stats.describe(lister);
+  }
+}
+
+/// A ratio of two sums, reported for every place that has both.
+struct Ratio {
+  const char* name;
+  const char* over;
+  const char* under;
+  const char* sentence;
+};
+constexpr Ratio kRatios[] = {
+    {"l1v.load_hit_rate", "l1v.load_hits", "l1v.load_lines", "Share of the lines of vector loads that the L1 held."},
+    {"l1s.load_hit_rate", "l1s.load_hits", "l1s.load_lines", "Share of scalar loads that the scalar L1 held."},
+    {"l2.read_hit_rate", "l2.read_hits", "l2.reads", "Share of reads that the L2 held."},
+    {"l2.write_hit_rate", "l2.write_hits", "l2.writes", "Share of writes that found their line in the L2."},
+    {"llc.read_hit_rate", "llc.read_hits", "llc.reads", "Share of reads that the host's last-level cache held."},
+    {"dram.row_hit_rate", "dram.row_hits", "dram.accesses", "Share of DRAM accesses that found their row open."},
+    {"cu.pages_per_instruction", "cu.page_groups", "cu.vector_memory", "Pages a vector memory instruction touches."},
+    {"cu.lines_per_instruction", "cu.accesses", "cu.vector_memory", "Lines a vector memory instruction touches."},
+    {"latency.load.mean_cycles", "latency.load.total_cycles", "latency.load.count",
+     "Mean time from the load/store unit to the fill of the L1, of lines that missed it."},
+};
+
+bool ends_with_component(const std::string& name, const std::string& suffix) {
+  if (name.size() < suffix.size() || name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) return false;
+  return name.size() == suffix.size() || name[name.size() - suffix.size() - 1] == '.';
+}
+
+}  // namespace
+
+std::vector<StatInfo> list_statistics() {
+  std::vector<StatInfo> out = {
+      {"run.cycles", "cycles", "Simulated time from the first launch to the end of the last."},
+      {"run.instructions", "instructions", "Wavefront instructions issued by all compute units."},
+      {"run.accesses", "lines", "Line accesses of all compute units after coalescing."},
+      {"run.launches", "launches", "Kernel launches of first executions."},
+      {"kernel.<name>.cycles", "cycles", "Time from launch to end, summed over the launches of a kernel."},
+      {"kernel.<name>.launches", "launches", "Launches of a kernel."},
+      {"kernel.<name>.instructions", "instructions", "Wavefront instructions of a kernel."},
+      {"kernel.<name>.accesses", "lines", "Line accesses of a kernel after coalescing."},
+      {"app<a>.cycles", "cycles", "Time of an application's first execution."},
+      {"app<a>.instructions", "instructions", "Wavefront instructions of its first execution."},
+      {"app<a>.accesses", "lines", "Line accesses of its first execution."},
+      {"app<a>.launches", "launches", "Kernel launches of its first execution."},
+      {"link.packets", "packets", "Packets sent by all devices."},
+      {"link.bytes", "bytes", "Bytes of these, headers included."},
+  };
+  list<ComputeUnitStats>(out, {"gpus.cu.", "gpu<g>.cu.", "gpu<g>.cu<c>."});
+  list<L1Stats>(out, {"gpus.l1v.", "gpu<g>.l1v.", "gpu<g>.cu<c>.l1v.", "gpus.l1s.", "gpu<g>.l1s.", "gpu<g>.array<s>.l1s."});
+  list<HomeCacheStats>(out, {"gpus.l2.", "gpu<g>.l2.", "host.llc."});
+  list<DramStats>(out, {"gpus.dram.", "gpu<g>.dram.", "host.dram."});
+  list<FabricStats>(out, {"gpus.link.", "gpu<g>.link.", "host.link."});
+  list<LoadLatency>(out, {"latency.load."});
+  for (const char* place : {"gpus", "gpu<g>", "host"}) {
+    out.push_back({fmt::format("{}.dram.accesses", place), "lines", "Lines read from and written to memory."});
+  }
+  for (const char* place : {"gpus", "gpu<g>"}) {
+    out.push_back({fmt::format("{}.cu.vector_memory", place), "instructions", "Vector loads, stores and atomics."});
+  }
+  for (const Ratio& ratio : kRatios) {
+    const std::string name = ratio.name;
+    if (name.starts_with("latency")) {
+      out.push_back({name, "ratio", ratio.sentence});
+    } else if (name.starts_with("llc")) {
+      out.push_back({"host." + name, "ratio", ratio.sentence});
+    } else {
+      for (const char* place : {"gpus.", "gpu<g>."}) out.push_back({place + name, "ratio", ratio.sentence});
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const StatInfo& a, const StatInfo& b) { return a.name < b.name; });
+  return out;
+}
+
+void StatTable::Adder::counter(std::string_view name, std::string_view, std::string_view, std::uint64_t& value) {
+  table_.counters_[prefix_ + std::string(name)] += value;
+}
+
+void StatTable::Adder::histogram(std::string_view name, std::string_view, std::string_view, Histogram& value) {
+  table_.histograms_[prefix_ + std::string(name)].merge(value);
+}
+
+std::uint64_t StatTable::at(const std::string& name) const {
+  const auto found = counters_.find(name);
+  return found == counters_.end() ? 0 : found->second;
+}
+
+void StatTable::merge(const std::string& prefix, const StatTable& other) {
+  for (const auto& [name, value] : other.counters_) counters_[prefix + name] += value;
+  for (const auto& [name, value] : other.histograms_) histograms_[prefix + name].merge(value);
+}
+
+std::vector<StatValue> StatTable::values() const {
+  std::map<std::string, std::uint64_t> all = counters_;
+  for (const auto& [name, value] : counters_) {
+    if (ends_with_component(name, "dram.reads")) {
+      const std::string place = name.substr(0, name.size() - 5);
+      all[place + "accesses"] = value + at(place + "writes");
+    } else if (ends_with_component(name, "cu.vector_loads")) {
+      const std::string place = name.substr(0, name.size() - 12);
+      all[place + "vector_memory"] = value + at(place + "vector_stores") + at(place + "vector_atomics");
+    }
+  }
+  std::vector<StatValue> out;
+  for (const auto& [name, value] : all) {
+    out.push_back({name, false, value, 0});
+    for (const Ratio& ratio : kRatios) {
+      if (!ends_with_component(name, ratio.under) || value == 0) continue;
+      const std::string place = name.substr(0, name.size() - std::string_view(ratio.under).size());
+      const auto over = all.find(place + ratio.over);
+      if (over == all.end()) continue;
+      out.push_back({place + ratio.name, true, 0, static_cast<double>(over->second) / static_cast<double>(value)});
+    }
+  }
+  for (const auto& [name, histogram] : histograms_) {
+    for (std::size_t bin = 0; bin < histogram.bins.size(); ++bin) {
+      if (histogram.bins[bin] == 0) continue;
+      out.push_back({fmt::format("{}.below_{}", name, std::uint64_t{1} << bin), false, histogram.bins[bin], 0});
+    }
+    if (histogram.count != 0) {
+      out.push_back({name + ".max", false, histogram.max, 0});
+      out.push_back({name + ".mean", true, 0,
+                     static_cast<double>(histogram.sum) / static_cast<double>(histogram.count)});
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const StatValue& a, const StatValue& b) { return a.name < b.name; });
+  return out;
+}
+
+}  // namespace nearfar

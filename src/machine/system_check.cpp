@@ -1,0 +1,112 @@
+// One function for each part of a system; each rule is one sentence.
+#include "machine/system_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "config/units.h"
+
+namespace nearfar {
+namespace {
+
+constexpr std::uint32_t kMostWaveSlots = 64;
+constexpr std::uint64_t kInvalidTag = 0xffff'ffff;
+
+/// An L1 may hold lines of any device, and its tag array keeps 32-bit tags, the highest of which means invalid.
+void check_l1(const L1Spec& l1, const std::string& path, const SystemSpec& spec, const Configuration& configuration) {
+  const Bytes set = l1.ways * spec.gpu.line;
+  if (l1.size % set != 0) {
+    configuration.fail({path + ".size", path + ".ways", "gpu.line"},
+                       fmt::format("`{}.size` must be a multiple of ways × line = {}.", path, format_bytes(set)));
+  }
+  const Bytes memory = std::max(spec.gpu.dram.capacity, spec.host.dram.capacity);
+  const std::uint64_t largest_key = PhysLine(PhysPage(DeviceId(0xff), memory / kPageBytes - 1), 63).value;
+  if (largest_key / (l1.size / set) >= kInvalidTag) {
+    configuration.fail(
+        {path + ".size", path + ".ways", "gpu.dram.capacity", "host.dram.capacity"},
+        fmt::format("`{}` has too few sets to tell the lines of so much memory apart: a tag has 32 bits.", path));
+  }
+}
+
+void check_home_cache(const HomeCacheSpec& cache, const std::string& path, const SystemSpec& spec,
+                      const Configuration& configuration) {
+  const Bytes sets = cache.ways * spec.gpu.line * cache.banks;
+  if (cache.size % sets == 0) return;
+  configuration.fail(
+      {path + ".size", path + ".ways", "gpu.line", path + ".banks"},
+      fmt::format("`{}.size` must be a multiple of ways × line × banks = {}.", path, format_bytes(sets)));
+}
+
+void check_timings(const DramSpec& dram, const std::string& path, const Configuration& configuration) {
+  if (dram.t_ras < dram.t_rcd) {
+    configuration.fail(
+        {path + ".t_ras", path + ".t_rcd"},
+        fmt::format("`{0}.t_ras` must be at least `{0}.t_rcd`: a row is read before it is closed.", path));
+  }
+  if (dram.t_faw < dram.t_rrd) {
+    configuration.fail(
+        {path + ".t_faw", path + ".t_rrd"},
+        fmt::format("`{0}.t_faw` must be at least `{0}.t_rrd`: four activates take longer than two.", path));
+  }
+  if (dram.refresh && dram.t_refi <= dram.t_rfc) {
+    configuration.fail(
+        {path + ".t_refi", path + ".t_rfc", path + ".refresh"},
+        fmt::format("`{0}.t_refi` must exceed `{0}.t_rfc`: else memory does nothing but refresh.", path));
+  }
+}
+
+void check_dram(const DramSpec& dram, const std::string& path, const SystemSpec& spec,
+                const Configuration& configuration) {
+  if (dram.row % spec.gpu.line != 0) {
+    configuration.fail({path + ".row", "gpu.line"}, fmt::format("`{}.row` must be a multiple of the line.", path));
+  }
+  if (dram.capacity % kPageBytes != 0) {
+    configuration.fail({path + ".capacity"}, fmt::format("`{}.capacity` must be a multiple of the 4KiB frame.", path));
+  }
+  const Bytes rows = dram.row * dram.banks * dram.ranks * dram.channels;
+  if (dram.capacity < rows) {
+    configuration.fail(
+        {path + ".capacity", path + ".channels", path + ".ranks", path + ".banks", path + ".row"},
+        fmt::format("`{}.capacity` must be at least one row in every bank, which is {}.", path, format_bytes(rows)));
+  }
+  if (dram.write_low >= dram.write_high) {
+    configuration.fail({path + ".write_low", path + ".write_high"},
+                       fmt::format("`{0}.write_low` must be less than `{0}.write_high`.", path));
+  }
+  if (dram.write_high > dram.write_queue) {
+    configuration.fail({path + ".write_high", path + ".write_queue"},
+                       fmt::format("`{0}.write_high` must be at most `{0}.write_queue`.", path));
+  }
+  check_timings(dram, path, configuration);
+}
+
+void check_compute_unit(const GpuSpec& gpu, const Configuration& configuration) {
+  if (gpu.wavefront % gpu.cu.simd_lanes != 0) {
+    configuration.fail({"gpu.cu.simd_lanes", "gpu.wavefront"}, "`gpu.cu.simd_lanes` must divide `gpu.wavefront`.");
+  }
+  if (gpu.cu.simds * gpu.cu.waves_per_simd > kMostWaveSlots) {
+    configuration.fail({"gpu.cu.simds", "gpu.cu.waves_per_simd"},
+                       fmt::format("a compute unit holds at most {} wavefronts, and simds × waves_per_simd = {}.",
+                                   kMostWaveSlots, gpu.cu.simds * gpu.cu.waves_per_simd));
+  }
+}
+
+}  // namespace
+
+void check_system(const SystemSpec& spec, const Configuration& configuration) {
+  check_compute_unit(spec.gpu, configuration);
+  check_l1(spec.gpu.l1v, "gpu.l1v", spec, configuration);
+  check_l1(spec.gpu.l1s, "gpu.l1s", spec, configuration);
+  check_home_cache(spec.gpu.l2, "gpu.l2", spec, configuration);
+  check_home_cache(spec.host.llc, "host.llc", spec, configuration);
+  check_dram(spec.gpu.dram, "gpu.dram", spec, configuration);
+  check_dram(spec.host.dram, "host.dram", spec, configuration);
+  if (spec.watchdog <= spec.link.latency) {
+    configuration.fail({"watchdog.cycles", "link.latency"},
+                       "`watchdog.cycles` must exceed `link.latency`: else every remote access looks stuck.");
+  }
+}
+
+}  // namespace nearfar

@@ -1,0 +1,258 @@
+// Finds systems/, follows `base` from file to file, and hands the whole to the configuration.
+#include "machine/system_file.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "config/configuration.h"
+#include "config/error.h"
+#include "config/nearest.h"
+#include "config/source.h"
+#include "config/yaml.h"
+#include "machine/system_check.h"
+
+namespace nearfar {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kExtension = ".yaml";
+constexpr std::size_t kLongestChain = 16;
+
+/// Keys of a file that speak about the file, not about the machine.
+const std::vector<std::string>& file_keys() {
+  static const std::vector<std::string> kKeys = {"base", "description", "abstract"};
+  return kKeys;
+}
+
+bool is_path(std::string_view name) { return name.ends_with(kExtension); }
+
+std::optional<fs::path> systems_above_program() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  for (fs::path at = program.parent_path(); !error; at = at.parent_path()) {
+    if (fs::is_directory(at / "systems", error)) return at / "systems";
+    if (at == at.parent_path()) break;
+    error.clear();
+  }
+  return std::nullopt;
+}
+
+fs::path systems_directory() {
+  std::error_code error;
+  if (const char* given = std::getenv("NEARFAR_SYSTEMS"); given != nullptr && *given != '\0') {
+    if (fs::is_directory(given, error)) return given;
+    throw InputError(fmt::format("NEARFAR_SYSTEMS names `{}`, which is not a directory.", given));
+  }
+  if (fs::is_directory("systems", error)) return "systems";
+  if (const auto above = systems_above_program()) return *above;
+  throw InputError("there is no folder `systems` here or above the program; name one in NEARFAR_SYSTEMS.");
+}
+
+/// Files of systems/ are shown the same wherever the program is started.
+std::string shown_in_systems(const fs::path& directory, const std::string& file) {
+  const fs::path folder = directory.has_filename() ? directory.filename() : directory.parent_path().filename();
+  return (folder / file).string();
+}
+
+/// Names of all files in systems/, without their extension, sorted.
+std::vector<std::string> names_in(const fs::path& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == kExtension) names.push_back(entry->path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// One file of the chain from a system to its oldest base.
+struct Document {
+  std::string name;
+  fs::path directory;  // where its bases are looked for first
+  YamlNode root;
+
+  const YamlEntry* find(std::string_view key) const {
+    const auto found = std::ranges::find(root.entries, key, &YamlEntry::key);
+    return found == root.entries.end() ? nullptr : &*found;
+  }
+
+  /// A file key's value, which must be some text; "" when the key is absent.
+  std::string text(std::string_view key) const {
+    const YamlEntry* entry = find(key);
+    if (entry == nullptr) return "";
+    if (entry->value.kind != YamlNode::Kind::Scalar || entry->value.text.empty()) {
+      fail_at(entry->value.place, fmt::format("`{}` takes a text.", key));
+    }
+    return entry->value.text;
+  }
+
+  bool is_abstract() const {
+    const std::string value = text("abstract");
+    if (!value.empty() && value != "true" && value != "false") {
+      fail_at(find("abstract")->value.place, "`abstract` takes true or false.");
+    }
+    return value == "true";
+  }
+};
+
+Document make_document(std::string name, fs::path directory, const std::shared_ptr<const Source>& source) {
+  return {std::move(name), std::move(directory), parse_yaml(source)};
+}
+
+Document read_path(const std::string& path) {
+  const fs::path file(path);
+  const fs::path directory = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  return make_document(file.stem().string(), directory, read_source(path, path));
+}
+
+Document read_in(const fs::path& directory, const std::string& name) {
+  const std::string file = name + std::string(kExtension);
+  return make_document(name, directory, read_source((directory / file).string(), shown_in_systems(directory, file)));
+}
+
+bool is_known(const fs::path& directory, const std::string& name) {
+  return std::ranges::binary_search(names_in(directory), name);
+}
+
+/// The systems that can be run: those that are not abstract. A file that cannot be read counts, so that naming it
+/// shows what is wrong with it.
+std::vector<std::string> runnable_names(const fs::path& directory) {
+  std::vector<std::string> names = names_in(directory);
+  std::erase_if(names, [&](const std::string& name) {
+    try {
+      return read_in(directory, name).is_abstract();
+    } catch (const InputError&) {
+      return false;
+    }
+  });
+  return names;
+}
+
+Document read_named(const std::string& name) {
+  if (is_path(name)) return read_path(name);
+  const fs::path directory = systems_directory();
+  if (is_known(directory, name)) return read_in(directory, name);
+  const std::vector<std::string> names = runnable_names(directory);
+  std::error_code error;
+  const bool exists = name.find('/') != std::string::npos || fs::exists(name, error);
+  throw InputError(fmt::format("there is no system `{}` in {}.{} The systems are {}.{}", name, directory.string(),
+                               did_you_mean(name, names), fmt::join(names, ", "),
+                               exists ? " A file is named by a path that ends in .yaml." : ""));
+}
+
+Document read_base(const Document& derived, const YamlEntry& entry) {
+  const std::string name = derived.text("base");
+  std::error_code error;
+  if (is_path(name)) {
+    const fs::path path = (derived.directory / name).lexically_normal();
+    if (!fs::exists(path, error))
+      fail_at(entry.value.place, fmt::format("there is no file `{}` to inherit from.", name));
+    return read_path(path.string());
+  }
+  const fs::path systems = systems_directory();
+  const bool in_systems = fs::equivalent(derived.directory, systems, error);
+  if (!in_systems && is_known(derived.directory, name)) {
+    return read_path((derived.directory / (name + std::string(kExtension))).lexically_normal().string());
+  }
+  if (is_known(systems, name)) return read_in(systems, name);
+  const std::vector<std::string> names = names_in(systems);
+  fail_at(entry.value.place,
+          fmt::format("there is no system `{}` to inherit from.{}", name, did_you_mean(name, names)));
+}
+
+void refuse_cycle(const std::vector<Document>& chain, const Document& base, const Place& place) {
+  const auto same = [&](const Document& other) {
+    return other.name == base.name && other.root.place.source->name == base.root.place.source->name;
+  };
+  const auto found = std::ranges::find_if(chain, same);
+  if (found == chain.end()) return;
+  std::string loop;
+  for (auto document = found; document != chain.end(); ++document) loop += document->name + " → ";
+  fail_at(place, fmt::format("`{}` inherits from itself: {}{}.", base.name, loop, base.name));
+}
+
+/// The system first, its oldest base last.
+std::vector<Document> inheritance(Document system) {
+  std::vector<Document> chain;
+  chain.push_back(std::move(system));
+  while (const YamlEntry* entry = chain.back().find("base")) {
+    Document base = read_base(chain.back(), *entry);
+    refuse_cycle(chain, base, entry->value.place);
+    if (chain.size() == kLongestChain) {
+      fail_at(entry->value.place, fmt::format("more than {} files inherit from one another.", kLongestChain));
+    }
+    chain.push_back(std::move(base));
+  }
+  return chain;
+}
+
+std::vector<EffectiveParameter> effective(const Configuration& configuration) {
+  std::vector<EffectiveParameter> result;
+  const std::vector<Parameter>& parameters = configuration.schema().parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& parameter = parameters[i];
+    const Field& field = *parameter.field;
+    result.push_back({parameter.path, field.text(), configuration.typed(i), parameter.default_text, field.unit(),
+                      field.range(), parameter.sentence, configuration.origin(i)});
+  }
+  return result;
+}
+
+LoadedSystem load(Document system, std::span<const std::string> overrides) {
+  if (system.is_abstract()) {
+    fail_at(system.find("abstract")->value.place,
+            fmt::format("`{}` is only a base for other systems and cannot be run alone.", system.name));
+  }
+  LoadedSystem loaded;
+  loaded.spec.name = system.name;
+  Configuration configuration(loaded.spec);
+  const std::vector<Document> chain = inheritance(std::move(system));
+  unsigned level = 0;
+  for (auto document = chain.rbegin(); document != chain.rend(); ++document) {
+    document->text("description");
+    document->is_abstract();
+    configuration.add_file(document->root, ++level, file_keys());
+  }
+  ++level;
+  for (const std::string& override_text : overrides) configuration.add_override(override_text, level);
+  configuration.resolve();
+  check_system(loaded.spec, configuration);
+  loaded.parameters = effective(configuration);
+  return loaded;
+}
+
+}  // namespace
+
+LoadedSystem load_system(const std::string& name, std::span<const std::string> overrides) {
+  return load(read_named(name), overrides);
+}
+
+LoadedSystem load_system_text(const std::string& text, const std::string& shown_as,
+                              std::span<const std::string> overrides) {
+  return load(make_document(shown_as, systems_directory(), make_source(text, shown_as)), overrides);
+}
+
+std::vector<SystemSummary> list_systems() {
+  std::vector<SystemSummary> systems;
+  const fs::path directory = systems_directory();
+  for (const std::string& name : runnable_names(directory)) {
+    const std::string path = (directory / (name + std::string(kExtension))).string();
+    try {
+      systems.push_back({name, path, read_in(directory, name).text("description")});
+    } catch (const InputError& error) {
+      const std::string_view message = error.what();
+      systems.push_back({name, path, fmt::format("Cannot be read: {}", message.substr(0, message.find('\n')))});
+    }
+  }
+  return systems;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,471 @@
+// The channel's scheduler first, then rows, then the way in and out.
+#include "memory/banked_dram.h"
+
+#include <algorithm>
+
+namespace nearfar {
+namespace {
+
+/// What a drain looks through; a few slots of the ring stay free, so that it need not be packed at every write.
+constexpr std::uint32_t kWriteWindow = 48;
+
+/// Rests this many look-aheads before writes are drained unasked: a read that comes meanwhile does not meet the
+/// turn-around, and the timer need not be wound up at every access.
+constexpr Cycle kIdleLookAheads = 4;
+
+/// Bursts that are committed together at least, so that a decision is worth its event.
+constexpr Cycle kBurstsTogether = 4;
+
+DramRequest make_request(std::uint64_t what, const DramMap::Place& place) {
+  return {what, place.row, static_cast<std::uint16_t>(place.bank), static_cast<std::uint8_t>(place.rank), RowState::Hit};
+}
+
+}  // namespace
+
+BankedDram::Channel::Channel(const DramSpec& spec, std::uint64_t line_bytes, std::uint64_t clock_hertz)
+    : bus(line_bytes, spec.channel_bandwidth.bytes_per_second, clock_hertz, spec.ranks,
+          spec.scheduler == DramScheduler::FrFcfs),
+      openings(spec.ranks * spec.banks),
+      reads(spec.ranks, spec.ranks * spec.banks),
+      writes(spec.ranks, spec.ranks * spec.banks) {}
+
+BankedDram::BankedDram(Partition& partition, const DramSpec& spec, std::uint64_t line_bytes, std::uint64_t clock_hertz,
+                       DramClient& client)
+    : partition_(partition),
+      spec_(spec),
+      line_bytes_(line_bytes),
+      client_(client),
+      map_(spec, line_bytes),
+      wake_handler_(partition.add_handler<&BankedDram::on_wake>(this)),
+      read_window_(std::min(spec.read_queue, DramWindow::kSlots)),
+      write_window_(std::min(spec.write_queue, kWriteWindow)),
+      pass_limit_(4 * read_window_),
+      channels_(spec.channels, Channel(spec, line_bytes, clock_hertz)),
+      banks_(std::size_t{spec.channels} * spec.ranks * spec.banks),
+      ranks_(std::size_t{spec.channels} * spec.ranks) {
+  assert(spec.write_low < spec.write_high && spec.write_high <= spec.write_queue);
+  look_ahead_ = spec.t_cl + std::max(spec.t_rp + spec.t_rcd, kBurstsTogether * bus().burst().ceil());
+  idle_time_ = kIdleLookAheads * look_ahead_;
+  for (std::uint32_t i = 0; i < spec.channels; ++i) {
+    channels_[i].first_bank = i * spec.ranks * spec.banks;
+    channels_[i].first_rank = i * spec.ranks;
+  }
+  for (std::uint32_t i = 0; i < banks_.size(); ++i) {
+    banks_[i].rank = static_cast<std::uint16_t>(i / spec.banks % spec.ranks);
+  }
+  if (!spec.refresh) return;
+  // The ranks of a channel take turns.
+  for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
+    ranks_[i].refresh_due = spec.t_refi * (i % spec.ranks + 1) / spec.ranks;
+  }
+}
+
+void BankedDram::wake_at(Channel& channel, Cycle when) {
+  if (channel.wake <= when) return;
+  channel.wake = when;
+  Transaction* t = partition_.pool().take();
+  t->kind = TransactionKind::Event;
+  t->user = static_cast<std::uint32_t>(&channel - channels_.data());
+  partition_.schedule(t, wake_handler_, when);
+}
+
+void BankedDram::wake_when_idle(Channel& channel) {
+  wake_at(channel, std::max(partition_.now(), channel.bus.free().ceil()) + idle_time_);
+}
+
+void BankedDram::on_wake(Transaction* t) {
+  Channel& channel = channels_[t->user];
+  const bool overtaken = channel.wake != t->when;
+  partition_.pool().give(t);
+  if (overtaken) return;
+  channel.wake = kNever;
+  serve(channel);
+  if (!channel.refused || !has_room(channel)) return;
+  channel.refused = false;
+  tell_client();
+}
+
+/// The client may write at once, and be refused and have room again before it returns.
+void BankedDram::tell_client() {
+  tell_again_ = true;
+  if (telling_) return;
+  telling_ = true;
+  while (tell_again_) {
+    tell_again_ = false;
+    client_.dram_has_room();
+  }
+  telling_ = false;
+}
+
+/// Commits requests until the bus is booked as far as the look-ahead, and leaves a wake-up if any request waits.
+void BankedDram::serve(Channel& channel) {
+  const Cycle now = partition_.now();
+  if (spec_.refresh) refresh(channel);
+  for (;;) {
+    if (may_change_turn(channel)) take_turns(channel);
+    if (channel.active().empty()) break;
+    const Choice choice = choose(channel);
+    if (choice.begin.cycle() > now + look_ahead_) {
+      wake_at(channel, choice.begin.cycle() - spec_.t_cl);
+      return;
+    }
+    commit(channel, choice);
+  }
+  if (channel.writes_waiting != 0) wake_when_idle(channel);
+}
+
+void BankedDram::take_turns(Channel& channel) {
+  const std::uint32_t writes = channel.writes_waiting;
+  const std::uint32_t share = spec_.write_high - spec_.write_low;
+  const bool reads_wait = channel.reads_waiting != 0;
+  switch (channel.turn) {
+    case Turn::Reads:
+      if (writes >= spec_.write_high && (channel.turn_left == 0 || !reads_wait)) {
+        start_turn(channel, Turn::Drain, writes - spec_.write_low);
+      } else if (writes != 0 && !reads_wait && partition_.now() >= channel.bus.free().ceil() + idle_time_) {
+        start_turn(channel, Turn::Spare, 0);
+      }
+      return;
+    case Turn::Drain:
+      if (writes == 0 || (reads_wait && (writes <= spec_.write_low || channel.turn_left == 0))) {
+        start_turn(channel, Turn::Reads, std::min(channel.reads_waiting, share));
+      }
+      return;
+    case Turn::Spare:
+      if (writes >= spec_.write_high) {
+        channel.turn = Turn::Drain;
+        channel.turn_left = writes - spec_.write_low;
+      } else if (writes == 0 || reads_wait) {
+        start_turn(channel, Turn::Reads, std::min(channel.reads_waiting, share));
+      }
+      return;
+  }
+}
+
+void BankedDram::start_turn(Channel& channel, Turn turn, std::uint32_t requests) {
+  channel.turn = turn;
+  channel.turn_left = requests;
+  channel.passed = 0;
+  if (turn != Turn::Reads) ++stats_.write_drains;
+  const DramWindow& window = channel.active();
+  window.each(window.all(), [&](std::uint32_t slot) {
+    prepare(channel, window[slot].bank);
+    return true;
+  });
+}
+
+/// The request that gets the bus next. Under FR-FCFS every bank that is asked for has its row open or being opened,
+/// so there is always one.
+BankedDram::Choice BankedDram::choose(Channel& channel) {
+  DramWindow& window = channel.active();
+  const Cycle now = partition_.now();
+  const bool in_order = spec_.scheduler == DramScheduler::Fcfs;
+  if (in_order || channel.passed >= pass_limit_) {
+    const std::uint32_t oldest = window.oldest(window.all());
+    if (!window.is_hit(oldest)) open_row(channel, window[oldest], channel.turn == Turn::Reads);
+    const ExactTime begin = earliest_data(channel, bank_of(channel, window[oldest].bank));
+    if (in_order || begin.cycle() <= now + look_ahead_) return {oldest, begin};
+  }
+  const ExactTime soonest = channel.bus.earliest(now + spec_.t_cl, channel.direction(), channel.bus.rank());
+  note_ready(channel, soonest.cycle() - spec_.t_cl);
+  const DramWindow::Mask ready = window.ready() & window.of_rank(channel.bus.rank());
+  if (ready == 0) return choose_first_legal(channel);
+  const std::uint32_t oldest = window.oldest(ready);
+  const Bank& bank = bank_of(channel, window[oldest].bank);
+  const bool legal = column_ready(channel, bank) + spec_.t_cl <= soonest.cycle();
+  return legal ? Choice{oldest, soonest} : choose_first_legal(channel);
+}
+
+/// Where the oldest request that is ready does not get the bus at once: another rank, a turn from writes to reads, or
+/// all banks still opening.
+BankedDram::Choice BankedDram::choose_first_legal(Channel& channel) {
+  DramWindow& window = channel.active();
+  Choice best{0, ExactTime(kNever)};
+  window.each(window.ready(), [&](std::uint32_t slot) {
+    const ExactTime begin = earliest_data(channel, bank_of(channel, window[slot].bank));
+    if (begin < best.begin) best = {slot, begin};
+  });
+  for (std::uint32_t i = 0; i < channel.openings.size(); ++i) {
+    if (channel.openings.ready(i) + spec_.t_cl > best.begin.cycle()) break;
+    const std::uint32_t bank = channel.openings.bank(i);
+    const DramWindow::Mask waiting = window.of_bank(bank) & window.hits();
+    if (waiting == 0) continue;
+    const ExactTime begin = earliest_data(channel, bank_of(channel, bank));
+    if (begin < best.begin) best = {window.oldest(waiting), begin};
+  }
+  assert(best.begin.cycle() != kNever);
+  return best;
+}
+
+Cycle BankedDram::column_ready(const Channel& channel, const Bank& bank) const {
+  if (channel.turn != Turn::Reads) return bank.column_ready;
+  return std::max(bank.column_ready, ranks_[channel.first_rank + bank.rank].read_ready);
+}
+
+ExactTime BankedDram::earliest_data(Channel& channel, const Bank& bank) {
+  const Cycle column = std::max(partition_.now(), column_ready(channel, bank));
+  return channel.bus.earliest(column + spec_.t_cl, channel.direction(), bank.rank);
+}
+
+void BankedDram::commit(Channel& channel, const Choice& choice) {
+  DramWindow& window = channel.active();
+  const DramRequest& request = window[choice.slot];
+  const std::uint32_t bank = request.bank;
+  if (channel.turn_left != 0) --channel.turn_left;
+  channel.passed = choice.slot == window.oldest(window.all()) ? 0 : channel.passed + 1;
+  --(channel.turn == Turn::Reads ? channel.reads_waiting : channel.writes_waiting);
+  transfer(channel, request, choice.begin);
+  window.remove(choice.slot);
+  Backlog& more = channel.turn == Turn::Reads ? channel.more_reads : channel.more_writes;
+  if (!more.empty()) enqueue(channel, window, more.pop());
+  prepare(channel, bank);
+}
+
+void BankedDram::transfer(Channel& channel, const DramRequest& request, ExactTime begin) {
+  Bank& bank = bank_of(channel, request.bank);
+  const ExactTime end = channel.bus.book(begin, channel.direction(), bank.rank, partition_.now() + spec_.t_cl);
+  const Cycle column = begin.cycle() - spec_.t_cl;
+  ++found_[static_cast<std::size_t>(request.found)];
+  if (channel.turn == Turn::Reads) {
+    tell(channel, DramCommand::Read, request.bank, column, begin, end);
+    bank.ready = std::max(bank.ready, begin.ceil() - spec_.t_cl + spec_.t_rtp);
+    complete_read(request, column, end);
+  } else {
+    tell(channel, DramCommand::Write, request.bank, column, begin, end);
+    bank.ready = std::max(bank.ready, end.ceil() + spec_.t_wr);
+    Cycle& read_ready = rank_of(channel, bank).read_ready;
+    read_ready = std::max(read_ready, end.ceil() + spec_.t_wtr);
+  }
+}
+
+/// Until its first command a read waits, then it is served; `when` holds the begin of the one or the other.
+void BankedDram::complete_read(const DramRequest& request, Cycle column, ExactTime end) {
+  Transaction* t = reinterpret_cast<Transaction*>(request.what);
+  const Cycle complete = end.ceil() + spec_.controller_latency;
+  if (request.found == RowState::Hit) {
+    stats_.read_wait_cycles += column - t->when;
+    t->when = column;
+  }
+  stats_.read_service_cycles += complete - t->when;
+  partition_.schedule(t, t->handler, complete);
+}
+
+void BankedDram::prepare(Channel& channel, std::uint32_t bank) {
+  if (spec_.scheduler == DramScheduler::Fcfs || prepare(channel, channel.active(), bank)) return;
+  // While writes drain, banks that they do not need are prepared for the reads that follow.
+  if (channel.turn != Turn::Reads) prepare(channel, channel.reads, bank);
+}
+
+/// Opens the row of the bank's oldest request unless another one still hits the open row; false: no request is there.
+bool BankedDram::prepare(Channel& channel, DramWindow& window, std::uint32_t bank) {
+  const DramWindow::Mask waiting = window.of_bank(bank);
+  if (waiting == 0) return false;
+  if ((waiting & window.hits()) == 0) open_row(channel, window[window.oldest(waiting)], &window == &channel.reads);
+  return true;
+}
+
+void BankedDram::open_row(Channel& channel, DramRequest& request, bool read) {
+  Bank& bank = bank_of(channel, request.bank);
+  Cycle begin = std::max(partition_.now(), bank.ready);
+  Cycle activate = begin;
+  const bool conflict = bank.row != kNoRow;
+  if (conflict) {
+    tell(channel, DramCommand::Precharge, request.bank, begin);
+    activate += spec_.t_rp;
+  }
+  activate = rank_of(channel, bank).activates.place(activate, spec_.t_rrd, spec_.t_faw);
+  if (!conflict) begin = activate;
+  bank.column_ready = activate + spec_.t_rcd;
+  bank.ready = activate + spec_.t_ras;
+  set_row(channel, request.bank, request.row);
+  tell(channel, DramCommand::Activate, request.bank, activate);
+  if (request.found != RowState::Hit) return;
+  request.found = conflict ? RowState::Conflict : RowState::Closed;
+  if (!read) return;
+  Transaction* t = reinterpret_cast<Transaction*>(request.what);
+  stats_.read_wait_cycles += begin - t->when;
+  t->when = begin;
+}
+
+void BankedDram::set_row(Channel& channel, std::uint32_t number, std::uint32_t row) {
+  Bank& bank = bank_of(channel, number);
+  if (bank.opening) channel.openings.remove(number);
+  bank.row = row;
+  bank.opening = row != kNoRow;
+  if (bank.opening) channel.openings.add(number, bank.column_ready);
+  channel.reads.set_row(number, row);
+  channel.writes.set_row(number, row);
+}
+
+/// Takes the banks off the list of openings that are ready for a column command at `column`.
+void BankedDram::note_ready(Channel& channel, Cycle column) {
+  while (!channel.openings.empty() && channel.openings.ready() <= column) {
+    const std::uint32_t bank = channel.openings.bank();
+    channel.openings.pop();
+    bank_of(channel, bank).opening = false;
+    channel.reads.set_ready(bank);
+    channel.writes.set_ready(bank);
+  }
+}
+
+void BankedDram::refresh(Channel& channel) {
+  const Cycle now = partition_.now();
+  for (std::uint32_t rank = 0; rank < spec_.ranks; ++rank) {
+    Cycle& due = ranks_[channel.first_rank + rank].refresh_due;
+    if (due > now) continue;
+    while (due <= now) {
+      ++refreshes_;
+      const Cycle done = close_rank(channel, rank, due) + spec_.t_rfc;
+      for (std::uint32_t b = rank * spec_.banks; b < (rank + 1) * spec_.banks; ++b) {
+        bank_of(channel, b).ready = done;
+        set_row(channel, b, kNoRow);
+      }
+      due += spec_.t_refi;
+    }
+    for (std::uint32_t b = rank * spec_.banks; b < (rank + 1) * spec_.banks; ++b) prepare(channel, b);
+  }
+}
+
+/// Closes all rows of a rank for its refresh, which can begin at the time that is returned.
+Cycle BankedDram::close_rank(Channel& channel, std::uint32_t rank, Cycle due) {
+  Cycle begin = due;
+  for (std::uint32_t b = rank * spec_.banks; b < (rank + 1) * spec_.banks; ++b) {
+    Bank& bank = bank_of(channel, b);
+    if (bank.row == kNoRow) {
+      begin = std::max(begin, bank.ready);
+      continue;
+    }
+    const Cycle close = std::max(due, bank.ready);
+    tell(channel, DramCommand::Precharge, b, close);
+    begin = std::max(begin, close + spec_.t_rp);
+  }
+  tell(channel, DramCommand::Refresh, rank * spec_.banks, begin);
+  return begin;
+}
+
+void BankedDram::tell_observer(const Channel& channel, DramCommand command, std::uint32_t bank, Cycle when,
+                               ExactTime begin, ExactTime end) {
+  const auto number = static_cast<std::uint32_t>(&channel - channels_.data());
+  observer_->command({command, number, bank, bank_of(channel, bank).row, when, begin, end});
+}
+
+void BankedDram::enqueue(Channel& channel, DramWindow& window, const DramRequest& request) {
+  const Bank& bank = bank_of(channel, request.bank);
+  window.add(request, bank.row == request.row, !bank.opening);
+  prepare(channel, request.bank);
+}
+
+void BankedDram::read(Transaction* t, HandlerId done) {
+  const Cycle now = partition_.now();
+  const DramMap::Place place = map_.place(t->line);
+  Channel& channel = channels_[place.channel];
+  DramRequest request = make_request(reinterpret_cast<std::uintptr_t>(t), place);
+  ++stats_.reads;
+  if (channel.writes_waiting != 0 && write_waits(channel, request, t->line)) {
+    stats_.read_service_cycles += spec_.controller_latency;
+    partition_.schedule(t, done, now + spec_.controller_latency);
+    return;
+  }
+  t->handler = done;
+  t->when = now;
+  if (spec_.refresh) refresh(channel);
+  const bool first = channel.reads_waiting == 0 && channel.turn == Turn::Reads;
+  if (first && read_at_once(channel, request)) return;
+  ++channel.reads_waiting;
+  if (channel.reads.size() < read_window_) {
+    enqueue(channel, channel.reads, request);
+  } else {
+    channel.more_reads.push(request);
+  }
+  // With others before it the channel has a wake-up already.
+  if (first) serve(channel);
+}
+
+/// Serves a read that has no other before it without passing it through the window, unless its time is far off.
+bool BankedDram::read_at_once(Channel& channel, DramRequest& request) {
+  const Bank& bank = bank_of(channel, request.bank);
+  const Cycle now = partition_.now();
+  if (channel.bus.free().cycle() > now + look_ahead_) return false;
+  note_ready(channel, now);
+  if (bank.row != request.row) open_row(channel, request, true);
+  const ExactTime begin = earliest_data(channel, bank);
+  if (begin.cycle() > now + look_ahead_) return false;
+  transfer(channel, request, begin);
+  return true;
+}
+
+bool BankedDram::write_waits(const Channel& channel, const DramRequest& read, PhysLine line) const {
+  bool found = false;
+  channel.writes.each(channel.writes.of_bank(read.bank), [&](std::uint32_t slot) {
+    found = found || channel.writes[slot].what == line.value;
+  });
+  return found || channel.more_writes.contains(line.value);
+}
+
+bool BankedDram::can_write(PhysLine line) {
+  Channel& channel = channels_[map_.channel(line)];
+  if (has_room(channel)) return true;
+  channel.refused = true;
+  return false;
+}
+
+void BankedDram::write(PhysLine line) {
+  const DramMap::Place place = map_.place(line);
+  Channel& channel = channels_[place.channel];
+  ++stats_.writes;
+  ++channel.writes_waiting;
+  if (channel.writes.size() < write_window_) {
+    enqueue(channel, channel.writes, make_request(line.value, place));
+  } else {
+    channel.more_writes.push(make_request(line.value, place));
+  }
+  if (channel.turn != Turn::Reads) return;
+  if (channel.writes_waiting == spec_.write_high) {
+    serve(channel);
+    // The client is told of room from an event only, never from within its own call.
+    if (channel.refused && has_room(channel)) wake_at(channel, partition_.now());
+  } else if (channel.wake == kNever) {
+    wake_when_idle(channel);
+  }
+}
+
+DramRequest BankedDram::Backlog::pop() {
+  const DramRequest request = requests_[first_++];
+  // The storage stays: the rest moves to its front now and then.
+  if (2 * first_ >= requests_.size()) {
+    requests_.erase(requests_.begin(), requests_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
+  return request;
+}
+
+bool BankedDram::Backlog::contains(std::uint64_t what) const {
+  return std::any_of(requests_.begin() + static_cast<std::ptrdiff_t>(first_), requests_.end(),
+                     [&](const DramRequest& request) { return request.what == what; });
+}
+
+std::uint64_t BankedDram::pending() const {
+  std::uint64_t sum = 0;
+  for (const Channel& channel : channels_) sum += channel.reads_waiting + channel.writes_waiting;
+  return sum;
+}
+
+const DramStats& BankedDram::stats() {
+  stats_.read_bytes = stats_.reads * line_bytes_;
+  stats_.write_bytes = stats_.writes * line_bytes_;
+  const ExactTime burst = bus().burst();
+  stats_.row_hits = found_[static_cast<std::size_t>(RowState::Hit)];
+  stats_.row_closed = found_[static_cast<std::size_t>(RowState::Closed)];
+  stats_.row_conflicts = found_[static_cast<std::size_t>(RowState::Conflict)];
+  const std::uint64_t bursts = stats_.row_hits + stats_.row_closed + stats_.row_conflicts;
+  const auto parts = static_cast<unsigned __int128>(bursts) * burst.part();
+  stats_.bus_busy_cycles = bursts * burst.cycle() + static_cast<std::uint64_t>(parts / bus().parts());
+  stats_.refreshes = refreshes_;
+  const Cycle now = partition_.now();
+  for (const Rank& rank : ranks_) {
+    if (rank.refresh_due <= now) stats_.refreshes += (now - rank.refresh_due) / spec_.t_refi + 1;
+  }
+  return stats_;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,112 @@
+// Where a line lies in the memory of its device: from high to low bits row : rank : bank : column : channel.
+// Neighbouring lines are in neighbouring channels, and a channel walks through a row before it changes bank.
+#pragma once
+
+#include <bit>
+#include <cassert>
+#include <cstdint>
+
+#include "memory/dram_spec.h"
+#include "sim/types.h"
+
+namespace nearfar {
+
+/// Division by a number known once a system is read: a shift for powers of two, else a multiplication that is exact
+/// while dividend × divisor < 2^64.
+class Divider {
+ public:
+  struct Result {
+    std::uint64_t quotient;
+    std::uint64_t remainder;
+  };
+
+  explicit Divider(std::uint64_t divisor)
+      : divisor_(divisor),
+        factor_(std::has_single_bit(divisor) ? 0 : ~std::uint64_t{0} / divisor + 1),
+        shift_(static_cast<unsigned>(std::countr_zero(divisor))) {
+    assert(divisor != 0);
+  }
+
+  std::uint64_t quotient(std::uint64_t n) const {
+    if (factor_ == 0) return n >> shift_;
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(n) * factor_ >> 64);
+  }
+  Result divide(std::uint64_t n) const {
+    if (factor_ == 0) return {n >> shift_, n & (divisor_ - 1)};
+    const std::uint64_t whole = quotient(n);
+    return {whole, n - whole * divisor_};
+  }
+
+ private:
+  std::uint64_t divisor_;
+  std::uint64_t factor_;  ///< 2^64 / divisor, rounded up; 0 for powers of two
+  unsigned shift_;
+};
+
+class DramMap {
+ public:
+  struct Place {
+    std::uint32_t channel;
+    std::uint32_t rank;
+    std::uint32_t bank;  ///< counted through the ranks of the channel: rank × banks + bank
+    std::uint32_t row;
+  };
+
+  DramMap(const DramSpec& spec, std::uint64_t line_bytes)
+      : page_shift_(static_cast<unsigned>(std::countr_zero(kPageBytes / line_bytes))),
+        channels_(spec.channels),
+        columns_(spec.row / line_bytes),
+        banks_(spec.banks),
+        channel_banks_(std::uint64_t{spec.ranks} * spec.banks),
+        power_of_two_(std::has_single_bit(spec.channels)) {
+    const auto bits = static_cast<unsigned>(std::bit_width(spec.channels - 1U));
+    if (spec.channel_index == IndexHash::Modulo || bits == 0) return;
+    fold_mask_ = (std::uint64_t{1} << bits) - 1;
+    fold_shift_ = bits;
+    while (2 * fold_shift_ < kLineNumberBits) fold_shift_ *= 2;
+  }
+
+  std::uint32_t channel(PhysLine line) const { return split(line).channel; }
+
+  Place place(PhysLine line) const {
+    const Split split_line = split(line);
+    const Divider::Result bank = channel_banks_.divide(columns_.quotient(split_line.rest));
+    assert(bank.quotient < ~std::uint32_t{0});
+    return {split_line.channel, static_cast<std::uint32_t>(banks_.quotient(bank.remainder)),
+            static_cast<std::uint32_t>(bank.remainder), static_cast<std::uint32_t>(bank.quotient)};
+  }
+
+ private:
+  static constexpr unsigned kLineNumberBits = 40;
+
+  struct Split {
+    std::uint32_t channel;
+    std::uint64_t rest;
+  };
+
+  /// For each value of the rest the channels are a permutation, whatever their number: every line has a place of its
+  /// own, and any aligned run of as many lines as channels meets each channel once.
+  Split split(PhysLine line) const {
+    const auto [rest, lower] = channels_.divide(line.page().frame() << page_shift_ | line.index());
+    if (fold_mask_ == 0) return {static_cast<std::uint32_t>(lower), rest};
+    if (power_of_two_) return {static_cast<std::uint32_t>(lower ^ fold(rest)), rest};
+    return {static_cast<std::uint32_t>(channels_.divide(lower + fold(rest)).remainder), rest};
+  }
+
+  /// Exclusive or of all groups of as many bits as a channel number has, by halves.
+  std::uint64_t fold(std::uint64_t n) const {
+    for (unsigned shift = fold_shift_; (std::uint64_t{1} << shift) > fold_mask_; shift /= 2) n ^= n >> shift;
+    return n & fold_mask_;
+  }
+
+  unsigned page_shift_;           ///< log2 of the lines in a page
+  unsigned fold_shift_ = 0;       ///< of the first halving
+  std::uint64_t fold_mask_ = 0;   ///< 0 for the plain remainder
+  Divider channels_;
+  Divider columns_;
+  Divider banks_;
+  Divider channel_banks_;
+  bool power_of_two_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,83 @@
+// Miss status holding registers: the lines of a cache that have been asked for and are not there yet.
+// A small open hash of fixed size with the payload of each pending line beside it.
+#pragma once
+
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <vector>
+
+#include "sim/types.h"
+
+namespace nearfar {
+
+template <class Payload>
+class MshrFile {
+ public:
+  struct Entry {
+    PhysLine line;
+    std::uint32_t chain = kEnd;   ///< next entry of the bucket, or of the free list
+    Payload payload{};
+  };
+
+  explicit MshrFile(std::uint32_t capacity)
+      : entries_(capacity), buckets_(std::bit_ceil(capacity) * 2, kEnd), free_(0) {
+    for (std::uint32_t i = 0; i < capacity; ++i) entries_[i].chain = i + 1 < capacity ? i + 1 : kEnd;
+  }
+
+  std::uint32_t used() const { return used_; }
+  bool full() const { return free_ == kEnd; }
+
+  Entry* find(PhysLine line) {
+    for (std::uint32_t i = buckets_[bucket(line)]; i != kEnd; i = entries_[i].chain) {
+      if (entries_[i].line == line) return &entries_[i];
+    }
+    return nullptr;
+  }
+
+  /// The file is not full and does not hold the line.
+  Entry& allocate(PhysLine line) {
+    assert(!full() && find(line) == nullptr);
+    const std::uint32_t i = free_;
+    Entry& entry = entries_[i];
+    free_ = entry.chain;
+    entry.line = line;
+    entry.chain = buckets_[bucket(line)];
+    buckets_[bucket(line)] = i;
+    ++used_;
+    return entry;
+  }
+
+  void release(Entry& entry) {
+    const auto index = static_cast<std::uint32_t>(&entry - entries_.data());
+    std::uint32_t* link = &buckets_[bucket(entry.line)];
+    while (*link != index) link = &entries_[*link].chain;
+    *link = entry.chain;
+    entry.chain = free_;
+    entry.payload = Payload{};
+    free_ = index;
+    --used_;
+  }
+
+  /// Visits every pending entry, in a fixed order.
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (std::uint32_t head : buckets_) {
+      for (std::uint32_t i = head; i != kEnd; i = entries_[i].chain) visit(entries_[i]);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
+
+  std::size_t bucket(PhysLine line) const {
+    return (line.value * 0x9e3779b97f4a7c15ULL >> 32) & (buckets_.size() - 1);
+  }
+
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> buckets_;
+  std::uint32_t free_;
+  std::uint32_t used_ = 0;
+};
+
+}  // namespace nearfar

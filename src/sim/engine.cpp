@@ -1,0 +1,182 @@
+#include "sim/engine.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <thread>
+
+namespace nearfar {
+namespace {
+
+/// All threads meet here once a window. They spin, since a window is some microseconds long, and give way to others
+/// when one of them has been put to sleep by the host.
+class SpinBarrier {
+ public:
+  explicit SpinBarrier(unsigned threads) : threads_(threads) {}
+
+  void arrive_and_wait() {
+    const std::uint32_t round = round_.load(std::memory_order_acquire);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
+      arrived_.store(0, std::memory_order_relaxed);
+      round_.store(round + 1, std::memory_order_release);
+      return;
+    }
+    for (unsigned spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
+      if (spins > 4000) std::this_thread::yield();
+    }
+  }
+
+ private:
+  const unsigned threads_;
+  alignas(64) std::atomic<std::uint32_t> arrived_{0};
+  alignas(64) std::atomic<std::uint32_t> round_{0};
+};
+
+/// What a thread tells the others at the end of a window.
+struct alignas(64) Bulletin {
+  Cycle next = kNever;           ///< earliest event or message of its partitions
+  Partition::Progress progress;
+  bool failed = false;
+};
+
+/// One run: the state that its threads share, and the loop that each of them runs.
+class Session {
+ public:
+  Session(std::vector<std::unique_ptr<Partition>>& partitions, const Engine::Options& options, unsigned threads)
+      : partitions_(partitions), options_(options), threads_(threads), barrier_(threads) {
+    for (auto& round : bulletins_) round.resize(threads);
+    for (auto& round : mail_) round.resize(partitions.size() * partitions.size());
+    errors_.resize(threads);
+  }
+
+  void work(unsigned thread) {
+    Watch watch;
+    for (std::uint64_t window = 0;; ++window) {
+      publish(thread, window);
+      barrier_.arrive_and_wait();
+      const Bulletin all = gather(window);
+      if (thread == 0) windows_ = window;
+      if (all.failed || all.next == kNever) return;
+      if (gives_up(watch, all)) {
+        if (thread == 0) outcome_ = Engine::Outcome::NoProgress;
+        return;
+      }
+      if (thread == 0 && window % 64 == 0) tell_progress(all);
+      run_window(thread, window, all.next + options_.window);
+    }
+  }
+
+  Engine::Outcome finish() const {
+    for (const std::exception_ptr& error : errors_) {
+      if (error) std::rethrow_exception(error);
+    }
+    return outcome_;
+  }
+
+  std::uint64_t windows() const { return windows_; }
+
+ private:
+  struct Watch {
+    std::uint64_t steps = ~std::uint64_t{0};
+    Cycle since = 0;
+  };
+
+  /// Mail from `source` to `destination` written in windows of this parity and read in the next one.
+  Mailbox& mail(std::uint64_t window, std::size_t source, std::size_t destination) {
+    return mail_[window % 2][source * partitions_.size() + destination];
+  }
+
+  void publish(unsigned thread, std::uint64_t window) {
+    Bulletin& mine = bulletins_[window % 2][thread];
+    mine = {};
+    for (std::size_t p = thread; p < partitions_.size(); p += threads_) {
+      Partition& partition = *partitions_[p];
+      mine.next = std::min({mine.next, partition.next_time(), partition.take_earliest_sent()});
+      mine.progress += partition.progress();
+      for (std::size_t to = 0; to < partitions_.size(); ++to) {
+        if (!partition.mail_for(to).empty()) std::swap(partition.mail_for(to), mail(window, p, to));
+      }
+    }
+    mine.failed = errors_[thread] != nullptr;
+  }
+
+  Bulletin gather(std::uint64_t window) const {
+    Bulletin all;
+    for (const Bulletin& one : bulletins_[window % 2]) {
+      all.next = std::min(all.next, one.next);
+      all.progress += one.progress;
+      all.failed = all.failed || one.failed;
+    }
+    return all;
+  }
+
+  bool gives_up(Watch& watch, const Bulletin& all) const {
+    if (all.progress.steps != watch.steps) {
+      watch = {all.progress.steps, all.next};
+      return false;
+    }
+    return all.next - watch.since > options_.watchdog;
+  }
+
+  void run_window(unsigned thread, std::uint64_t window, Cycle end) {
+    try {
+      for (std::size_t p = thread; p < partitions_.size(); p += threads_) {
+        for (std::size_t source = 0; source < partitions_.size(); ++source) {
+          partitions_[p]->receive(mail(window, source, p));
+        }
+        partitions_[p]->run(end);
+      }
+    } catch (...) {
+      errors_[thread] = std::current_exception();
+    }
+  }
+
+  void tell_progress(const Bulletin& all) {
+    if (!options_.on_progress) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_told_ < std::chrono::milliseconds(200)) return;
+    last_told_ = now;
+    options_.on_progress(all.progress, all.next);
+  }
+
+  std::vector<std::unique_ptr<Partition>>& partitions_;
+  const Engine::Options& options_;
+  const unsigned threads_;
+  SpinBarrier barrier_;
+  std::array<std::vector<Bulletin>, 2> bulletins_;
+  std::array<std::vector<Mailbox>, 2> mail_;
+  std::vector<std::exception_ptr> errors_;
+  std::chrono::steady_clock::time_point last_told_ = std::chrono::steady_clock::now();
+  Engine::Outcome outcome_ = Engine::Outcome::Drained;
+  std::uint64_t windows_ = 0;
+};
+
+}  // namespace
+
+Engine::Engine(std::size_t partitions) {
+  for (std::size_t i = 0; i < partitions; ++i) {
+    partitions_.push_back(std::make_unique<Partition>(DeviceId{static_cast<std::uint8_t>(i)}, partitions));
+  }
+}
+
+Engine::Outcome Engine::run(const Options& options) {
+  const auto threads = std::clamp<unsigned>(options.threads, 1, static_cast<unsigned>(partitions_.size()));
+  Session session(partitions_, options, threads);
+  {
+    std::vector<std::jthread> helpers;
+    for (unsigned t = 1; t < threads; ++t) helpers.emplace_back([&session, t] { session.work(t); });
+    session.work(0);
+  }
+  windows_ += session.windows();
+  return session.finish();
+}
+
+std::uint64_t Engine::events() const {
+  std::uint64_t sum = 0;
+  for (const auto& partition : partitions_) sum += partition->events();
+  return sum;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,136 @@
+// A partition: one device's share of simulated time. It owns its event queue, its transactions and its handlers, and
+// shares nothing mutable with another partition. Partitions talk only through messages, which the engine carries
+// from one window to the next.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/transaction.h"
+#include "sim/types.h"
+#include "sim/wheel.h"
+
+namespace nearfar {
+
+/// The doors of a partition that messages of other partitions knock at; the first handlers of every partition.
+enum class MessagePort : std::uint8_t { Fabric, Credit };
+inline constexpr std::size_t kMessagePorts = 2;
+
+using HandlerId = std::uint16_t;
+
+/// Messages of one partition to one other, in the order of sending.
+using Mailbox = std::vector<Transaction>;
+
+class Partition {
+ public:
+  Partition(DeviceId device, std::size_t partitions) : device_(device), outbox_(partitions) {
+    handlers_.resize(kMessagePorts);
+  }
+  Partition(const Partition&) = delete;
+  Partition& operator=(const Partition&) = delete;
+
+  DeviceId device() const { return device_; }
+  Cycle now() const { return wheel_.now(); }
+  TransactionPool& pool() { return pool_; }
+
+  /// Makes `(self->*Method)(Transaction*)` callable by events. A transaction that fires belongs to its handler.
+  template <auto Method, class Component>
+  HandlerId add_handler(Component* self) {
+    handlers_.push_back({&call<Method, Component>, self});
+    return static_cast<HandlerId>(handlers_.size() - 1);
+  }
+  template <auto Method, class Component>
+  void set_port(MessagePort port, Component* self) {
+    handlers_[static_cast<std::size_t>(port)] = {&call<Method, Component>, self};
+  }
+
+  void schedule(Transaction* t, HandlerId handler, Cycle when) {
+    t->handler = handler;
+    wheel_.schedule(t, when);
+  }
+
+  /// Sends a copy of `t` to another partition and takes `t` back. It arrives at `arrival`, beyond this window.
+  void post(Transaction* t, DeviceId to, MessagePort port, Cycle arrival) {
+    assert(arrival >= window_end_);
+    t->when = arrival;
+    t->source = device_.value;
+    t->handler = static_cast<HandlerId>(port);
+    earliest_sent_ = std::min(earliest_sent_, arrival);
+    outbox_[to.value].push_back(*t);
+    pool_.give(t);
+  }
+
+  /// Runs all events before `limit`.
+  void run(Cycle limit) {
+    window_end_ = limit;
+    while (Transaction* t = wheel_.pop(limit)) {
+      ++events_;
+      const Handler& handler = handlers_[t->handler];
+      handler.call(handler.self, t);
+    }
+  }
+
+  /// Takes in what another partition sent in the window before.
+  void receive(Mailbox& mail) {
+    for (const Transaction& message : mail) {
+      Transaction* t = pool_.take();
+      *t = message;
+      wheel_.deliver(t);
+    }
+    mail.clear();
+  }
+
+  /// The mail for another partition, sent since the last window.
+  Mailbox& mail_for(std::size_t partition) { return outbox_[partition]; }
+
+  /// Earliest arrival among the messages sent since the last call.
+  Cycle take_earliest_sent() {
+    const Cycle earliest = earliest_sent_;
+    earliest_sent_ = kNever;
+    return earliest;
+  }
+
+  Cycle next_time() const { return wheel_.next_time(); }
+  std::uint64_t events() const { return events_; }
+
+  /// What moves a run forward; the watchdog ends a run in which `steps` stands still.
+  struct Progress {
+    std::uint64_t steps = 0;
+    std::uint64_t accesses = 0;
+    std::uint64_t groups = 0;
+
+    Progress& operator+=(const Progress& other) {
+      steps += other.steps;
+      accesses += other.accesses;
+      groups += other.groups;
+      return *this;
+    }
+  };
+  Progress& progress() { return progress_; }
+
+ private:
+  struct Handler {
+    void (*call)(void* self, Transaction* t) = nullptr;
+    void* self = nullptr;
+  };
+
+  template <auto Method, class Component>
+  static void call(void* self, Transaction* t) {
+    (static_cast<Component*>(self)->*Method)(t);
+  }
+
+  DeviceId device_;
+  Cycle window_end_ = 0;
+  Cycle earliest_sent_ = kNever;
+  std::uint64_t events_ = 0;
+  Progress progress_;
+  std::vector<Handler> handlers_;
+  std::vector<Mailbox> outbox_;
+  TransactionPool pool_;
+  Wheel wheel_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,120 @@
+// The pooled transaction: a request on its way through the machine, and at the same time the event that wakes the
+// component it has reached. One host cache line; linked into exactly one place at a time (a wheel slot, a queue, a
+// list of waiters or the free list).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sim/types.h"
+
+namespace nearfar {
+
+enum class TransactionKind : std::uint8_t {
+  Event,       ///< an event of a component's own; the fields mean what the component says
+  Read,        ///< a load of `line` (or, before it is split, of the lines `mask` of its page)
+  ScalarRead,  ///< a load by a scalar cache
+  Write,       ///< a store of `line`
+  Atomic,      ///< a read-modify-write at the home of `line`
+  Control,     ///< launches, workgroups, completions between host and GPUs
+};
+
+/// Order within a cycle: messages by their source first, then what the partition scheduled for itself.
+inline constexpr std::uint16_t kLocalSource = 0xffff;
+
+struct alignas(64) Transaction {
+  Transaction* next = nullptr;
+  Cycle when = 0;                          ///< when it fires
+  PhysLine line;
+  std::uint64_t mask = 0;                  ///< lines of the page; user data of events and control messages
+  std::uint32_t stage_start = 0;           ///< low bits of the cycle at which the present stage began
+  std::uint32_t user = 0;
+  std::uint32_t early_ticks = 0;           ///< by how much its last byte left a link before the end of the cycle
+  std::uint16_t handler = 0;
+  std::uint16_t source = kLocalSource;
+  std::uint16_t cu = 0;                    ///< compute unit (or shader array) that asked
+  std::uint16_t wire_bytes = 0;            ///< size of the packet it travels in
+  std::uint16_t data_bytes = 0;            ///< bytes a write carries
+  std::uint8_t requester = 0;              ///< device that asked
+  std::uint8_t destination = 0;            ///< device it travels to
+  TransactionKind kind = TransactionKind::Event;
+  bool reply = false;
+  std::uint8_t application = 0;
+  std::uint8_t port = 0;                   ///< which door it knocks at in its destination
+};
+static_assert(sizeof(Transaction) == 64);
+
+/// Slabs of transactions with a free list: no allocation once a run is warm.
+class TransactionPool {
+ public:
+  Transaction* take() {
+    if (free_ == nullptr) grow();
+    Transaction* t = free_;
+    free_ = t->next;
+    ++live_;
+    return t;
+  }
+
+  void give(Transaction* t) {
+    t->next = free_;
+    free_ = t;
+    --live_;
+  }
+
+  std::uint64_t live() const { return live_; }
+
+ private:
+  static constexpr std::size_t kSlab = 1024;
+
+  void grow() {
+    slabs_.push_back(std::make_unique<Transaction[]>(kSlab));
+    for (std::size_t i = kSlab; i-- > 0;) {
+      slabs_.back()[i].next = free_;
+      free_ = &slabs_.back()[i];
+    }
+  }
+
+  std::vector<std::unique_ptr<Transaction[]>> slabs_;
+  Transaction* free_ = nullptr;
+  std::uint64_t live_ = 0;
+};
+
+/// First-in first-out list of transactions, linked through them.
+class TransactionQueue {
+ public:
+  bool empty() const { return head_ == nullptr; }
+  std::uint32_t size() const { return size_; }
+  Transaction* front() const { return head_; }
+
+  void push(Transaction* t) {
+    t->next = nullptr;
+    if (head_ == nullptr) {
+      head_ = t;
+    } else {
+      tail_->next = t;
+    }
+    tail_ = t;
+    ++size_;
+  }
+
+  Transaction* pop() {
+    Transaction* t = head_;
+    head_ = t->next;
+    --size_;
+    return t;
+  }
+
+  /// Drops the front, whose own link may be in use elsewhere by now: `following` was its successor.
+  void replace_front(Transaction* following) {
+    head_ = following;
+    --size_;
+  }
+
+ private:
+  Transaction* head_ = nullptr;
+  Transaction* tail_ = nullptr;
+  std::uint32_t size_ = 0;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,72 @@
+// The words of the simulator as types: a page cannot be passed for a line, nor a device for a count.
+// Everything below sim/ speaks in these.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace nearfar {
+
+/// Simulated time: an integer count of GPU core cycles.
+using Cycle = std::uint64_t;
+inline constexpr Cycle kNever = ~Cycle{0};
+
+/// A number with a name: comparable, explicit to make and to take apart.
+template <class Tag, class Rep>
+struct Strong {
+  Rep value{};
+
+  constexpr Strong() = default;
+  constexpr explicit Strong(Rep v) : value(v) {}
+  constexpr auto operator<=>(const Strong&) const = default;
+};
+
+/// A device of the machine: GPUs are 0..G-1, the host is G. Each device is one partition.
+struct DeviceTag;
+using DeviceId = Strong<DeviceTag, std::uint8_t>;
+inline constexpr unsigned kMaxGpus = 128;
+
+/// A byte address in an application's virtual address space.
+struct VirtTag;
+using VirtAddr = Strong<VirtTag, std::uint64_t>;
+constexpr VirtAddr operator+(VirtAddr a, std::uint64_t bytes) { return VirtAddr{a.value + bytes}; }
+
+/// Pages are 4 KiB frames. From the coalescer to the L1 the unit of work is a page and a mask of its lines,
+/// so a page has at most 64 lines.
+inline constexpr unsigned kPageShift = 12;
+inline constexpr std::uint64_t kPageBytes = std::uint64_t{1} << kPageShift;
+inline constexpr unsigned kLineIndexBits = 6;
+
+struct VirtPageTag;
+using VirtPage = Strong<VirtPageTag, std::uint64_t>;
+constexpr VirtPage page_of(VirtAddr a) { return VirtPage{a.value >> kPageShift}; }
+
+/// A physical frame: which device, and which frame of its memory.
+/// The device sits in the low bits so that tags of small memories stay small (memory/tag_array.h).
+struct PhysPage {
+  std::uint64_t value{};
+
+  constexpr PhysPage() = default;
+  constexpr explicit PhysPage(std::uint64_t v) : value(v) {}
+  constexpr PhysPage(DeviceId device, std::uint64_t frame) : value(frame << 8 | device.value) {}
+  constexpr DeviceId device() const { return DeviceId{static_cast<std::uint8_t>(value & 0xff)}; }
+  constexpr std::uint64_t frame() const { return value >> 8; }
+  constexpr auto operator<=>(const PhysPage&) const = default;
+};
+
+/// A physical line: a frame and the index of the line in it.
+struct PhysLine {
+  std::uint64_t value{};
+
+  constexpr PhysLine() = default;
+  constexpr explicit PhysLine(std::uint64_t v) : value(v) {}
+  constexpr PhysLine(PhysPage page, unsigned index) : value(page.value << kLineIndexBits | index) {}
+  constexpr PhysPage page() const { return PhysPage{value >> kLineIndexBits}; }
+  constexpr DeviceId device() const { return page().device(); }
+  constexpr unsigned index() const { return static_cast<unsigned>(value & ((1U << kLineIndexBits) - 1)); }
+  /// Position among all the lines of its device's memory.
+  constexpr std::uint64_t number_in_device() const { return page().frame() << kLineIndexBits | index(); }
+  constexpr auto operator<=>(const PhysLine&) const = default;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,122 @@
+#include "workload/catalog.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdlib>
+
+#include "config/error.h"
+#include "config/nearest.h"
+#include "workload/catalog/entries.h"
+
+namespace nearfar {
+namespace {
+
+/// Sorted by name.
+constexpr std::array<const CatalogEntry*, 6> kEntries{&kFir, &kKm, &kMm, &kMt, &kPr, &kSt};
+const std::array<std::string, 3> kSizeNames{"small", "medium", "paper"};
+
+template <class Range>
+std::vector<std::string> names_of(const Range& range) {
+  std::vector<std::string> names;
+  for (const auto& each : range) names.push_back(each.name);
+  return names;
+}
+
+std::uint64_t value_in(SizeClass size, const WorkloadParameter& parameter) {
+  switch (size) {
+    case SizeClass::Small: return parameter.small;
+    case SizeClass::Medium: return parameter.medium;
+    case SizeClass::Paper: return parameter.paper;
+  }
+  std::abort();
+}
+
+std::uint64_t nearest_possible(const WorkloadParameter& parameter, std::uint64_t value) {
+  const std::uint64_t inside = std::clamp(value, parameter.minimum, parameter.maximum);
+  const std::uint64_t above = (inside - parameter.offset) % parameter.step;
+  return 2 * above >= parameter.step ? inside - above + parameter.step : inside - above;
+}
+
+std::string what_is_possible(const WorkloadParameter& parameter) {
+  std::string kind;
+  if (parameter.step > 1 && parameter.offset == 0) kind = fmt::format("a multiple of {} and ", parameter.step);
+  if (parameter.offset > 0) kind = fmt::format("{} more than a multiple of {} and ", parameter.offset, parameter.step);
+  return fmt::format("must be {}from {} to {}", kind, parameter.minimum, parameter.maximum);
+}
+
+[[noreturn]] void refuse(std::string_view workload, std::string_view parameter, std::uint64_t value,
+                         std::string_view expected, std::uint64_t nearest_value) {
+  throw InputError(fmt::format("The parameter `{}` of {} is {}, but {}; the nearest possible value is {}.", parameter,
+                               workload, value, expected, nearest_value));
+}
+
+void check(const WorkloadInfo& info, const WorkloadParameter& parameter, std::uint64_t value) {
+  assert(parameter.minimum % parameter.step == parameter.offset && parameter.maximum % parameter.step == parameter.offset);
+  const std::uint64_t possible = nearest_possible(parameter, value);
+  if (possible != value) refuse(info.name, parameter.name, value, what_is_possible(parameter), possible);
+}
+
+Parameters complete(const WorkloadInfo& info, SizeClass size, std::span<const ParameterSetting> settings) {
+  std::vector<ParameterSetting> values;
+  for (const WorkloadParameter& parameter : info.parameters) values.push_back({parameter.name, value_in(size, parameter)});
+  for (const ParameterSetting& setting : settings) {
+    const auto found = std::ranges::find(values, setting.name, &ParameterSetting::name);
+    if (found == values.end()) {
+      const auto names = names_of(info.parameters);
+      throw InputError(fmt::format("{} has no parameter `{}`; it has {}.{}", info.name, setting.name,
+                                   fmt::join(names, ", "), did_you_mean(setting.name, names)));
+    }
+    found->value = setting.value;
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) check(info, info.parameters[i], values[i].value);
+  return {info.name, std::move(values)};
+}
+
+}  // namespace
+
+std::uint64_t Parameters::operator[](std::string_view name) const {
+  const auto found = std::ranges::find(values_, name, &ParameterSetting::name);
+  assert(found != values_.end());
+  return found->value;
+}
+
+void Parameters::refuse(std::string_view name, std::string_view expected, std::uint64_t nearest_value) const {
+  nearfar::refuse(workload_, name, (*this)[name], expected, nearest_value);
+}
+
+std::span<const WorkloadInfo> catalog() {
+  static const std::vector<WorkloadInfo> infos = [] {
+    std::vector<WorkloadInfo> all;
+    for (const CatalogEntry* entry : kEntries) all.push_back(entry->info());
+    return all;
+  }();
+  return infos;
+}
+
+SizeClass parse_size(std::string_view text) {
+  const auto found = std::ranges::find(kSizeNames, text);
+  if (found == kSizeNames.end()) {
+    throw InputError(fmt::format("There is no size `{}`; the sizes are {}.{}", text, fmt::join(kSizeNames, ", "),
+                                 did_you_mean(text, kSizeNames)));
+  }
+  return static_cast<SizeClass>(found - kSizeNames.begin());
+}
+
+std::string_view size_name(SizeClass size) { return kSizeNames[static_cast<std::size_t>(size)]; }
+
+std::shared_ptr<const Workload> make_workload(std::string_view name, SizeClass size,
+                                              std::span<const ParameterSetting> settings, std::uint64_t seed) {
+  const auto infos = catalog();
+  const auto found = std::ranges::find(infos, name, &WorkloadInfo::name);
+  if (found == infos.end()) {
+    const auto names = names_of(infos);
+    throw InputError(fmt::format("There is no workload `{}`; the workloads are {}.{}", name, fmt::join(names, ", "),
+                                 did_you_mean(name, names)));
+  }
+  return kEntries[static_cast<std::size_t>(found - infos.begin())]->make(complete(*found, size, settings), seed);
+}
+
+}  // namespace nearfar

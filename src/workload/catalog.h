@@ -1,0 +1,48 @@
+// The workloads by name: what each is, its parameters with the three sizes, and how to make one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workload/workload.h"
+
+namespace nearfar {
+
+enum class SizeClass : std::uint8_t { Small, Medium, Paper };
+
+struct WorkloadParameter {
+  std::string name;
+  std::string sentence;
+  std::uint64_t small = 0, medium = 0, paper = 0;   ///< value in each size
+  std::uint64_t minimum = 1, maximum = ~std::uint64_t{0};
+  std::uint64_t step = 1, offset = 0;               ///< only values offset + k·step are possible
+};
+
+struct ParameterSetting {
+  std::string name;
+  std::uint64_t value = 0;
+};
+
+struct WorkloadInfo {
+  std::string name;       ///< "MT"
+  std::string title;      ///< "matrix transpose"
+  std::string suite;      ///< "AMD APP SDK"
+  std::string sentence;   ///< access pattern in one sentence
+  std::vector<WorkloadParameter> parameters;
+};
+
+/// All workloads, sorted by name.
+std::span<const WorkloadInfo> catalog();
+
+SizeClass parse_size(std::string_view text);
+std::string_view size_name(SizeClass size);
+
+/// Makes a workload; unknown names and impossible parameters are InputErrors that name the nearest right one.
+std::shared_ptr<const Workload> make_workload(std::string_view name, SizeClass size,
+                                              std::span<const ParameterSetting> settings, std::uint64_t seed);
+
+}  // namespace nearfar

@@ -1,0 +1,42 @@
+#include "workload/split.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace nearfar {
+
+Share::Share(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu) {
+  assert(gpu < gpus && cus_per_gpu > 0 && split != Split::Greedy);
+  const std::uint64_t groups = launch.groups();
+  switch (split) {
+    case Split::Offset: {
+      const std::uint64_t extents[] = {launch.groups_x, launch.groups_y, launch.groups_z};
+      const auto dim = static_cast<unsigned>(launch.split_dim);
+      std::uint64_t inner = 1;
+      for (unsigned d = 0; d < dim; ++d) inner *= extents[d];
+      const std::uint64_t begin = gpu * extents[dim] / gpus;
+      const std::uint64_t end = (gpu + std::uint64_t{1}) * extents[dim] / gpus;
+      first_ = begin * inner;
+      run_ = std::max<std::uint64_t>((end - begin) * inner, 1);
+      stride_ = extents[dim] * inner;
+      size_ = groups / extents[dim] * (end - begin);
+      break;
+    }
+    case Split::Blocks: {
+      const std::uint64_t all_cus = std::uint64_t{gpus} * cus_per_gpu;
+      const std::uint64_t block = cus_per_gpu * ((groups + all_cus - 1) / all_cus);
+      first_ = std::min(gpu * block, groups);
+      size_ = std::min(block, groups - first_);
+      run_ = std::max<std::uint64_t>(size_, 1);
+      break;
+    }
+    case Split::RoundRobin:
+      first_ = gpu;
+      stride_ = gpus;
+      size_ = groups > gpu ? (groups - gpu - 1) / gpus + 1 : 0;
+      break;
+    case Split::Greedy: break;
+  }
+}
+
+}  // namespace nearfar

@@ -1,0 +1,216 @@
+// A wavefront's program as a stream of operations.
+//
+// A kernel is a coroutine that yields what the wavefront does: vector and scalar arithmetic, loads, stores, waits,
+// barriers. It is pure: a function of (workload, parameters, seed, launch, workgroup, wavefront) and of nothing that
+// happens in simulated time. Lane addresses are made only when the load/store unit takes the instruction: a yielded
+// memory operation points to the callable that computes them, which lives in the suspended coroutine's frame.
+//
+// Frames are kept small by two habits: operations without lanes are scalars (Plain), and a kernel names each of its
+// memory operations once, as a local that its loops yield. g++ 12 keeps every class temporary of every co_yield in
+// the frame, each in a place of its own.
+#pragma once
+
+#include <array>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "sim/types.h"
+
+namespace nearfar {
+
+inline constexpr unsigned kMaxLanes = 64;
+
+enum class OpKind : std::uint8_t {
+  VectorAlu,   ///< `count` vector-ALU instructions
+  ScalarAlu,   ///< `count` scalar, branch and message instructions
+  Load,        ///< vector load of `bytes` per lane
+  Store,       ///< vector store of `bytes` per lane
+  Atomic,      ///< vector atomic of `bytes` per lane, performed at the home of each line
+  ScalarLoad,  ///< one uniform load of `bytes` at `address`
+  Local,       ///< `count` local-memory instructions
+  Barrier,     ///< all wavefronts of the workgroup meet
+  Wait,        ///< until at most `count` vector loads are outstanding (0: scalar and local results too)
+  Fence,       ///< system-scope release and acquire
+  End,         ///< the wavefront has ended (made by the stream itself)
+};
+
+/// What the lanes of one vector memory instruction touch: `address[i]` counts when bit i of `active` is set.
+struct LaneAddresses {
+  std::uint64_t active = 0;
+  std::array<std::uint64_t, kMaxLanes> address;
+};
+
+struct Op {
+  using Lanes = void (*)(const void* callable, unsigned lanes, LaneAddresses& out);
+
+  OpKind kind = OpKind::End;
+  std::uint8_t bytes = 0;
+  std::uint16_t count = 0;
+  Lanes lanes = nullptr;                                    ///< Load, Store, Atomic
+  union {
+    const void* callable = nullptr;                         ///< Load, Store, Atomic: what `lanes` is called with
+    std::uint64_t address;                                  ///< ScalarLoad
+  };
+};
+
+/// A lane that takes no part in a memory instruction answers this address.
+inline constexpr VirtAddr kIdle{~std::uint64_t{0}};
+
+/// Which part of the grid a wavefront is. Lane l of wavefront w has flattened local id 64w + l, x fastest.
+struct Wave {
+  std::uint32_t group_x = 0, group_y = 0, group_z = 0;      ///< workgroup coordinates
+  std::uint32_t index = 0;                                  ///< wavefront in its workgroup
+  std::uint32_t size_x = 1, size_y = 1;                     ///< workgroup size in items
+  std::uint32_t lanes = kMaxLanes;                          ///< lanes of a wavefront in this machine (64, or 32)
+
+  constexpr std::uint32_t local(unsigned lane) const { return index * lanes + lane; }
+  constexpr std::uint32_t local_x(unsigned lane) const { return local(lane) % size_x; }
+  constexpr std::uint32_t local_y(unsigned lane) const { return local(lane) / size_x % size_y; }
+  /// Global id in a one-dimensional launch.
+  constexpr std::uint64_t item(unsigned lane) const { return std::uint64_t{group_x} * size_x + local(lane); }
+  constexpr std::uint64_t global_x(unsigned lane) const { return std::uint64_t{group_x} * size_x + local_x(lane); }
+  constexpr std::uint64_t global_y(unsigned lane) const { return std::uint64_t{group_y} * size_y + local_y(lane); }
+};
+
+/// A memory operation with the callable `VirtAddr(unsigned lane)` that gives each lane's address.
+template <class Address>
+struct LaneOp {
+  OpKind kind;
+  std::uint8_t bytes;
+  Address address;
+
+  /// `out` is nobody else's memory, which lets the compiler keep what the callable reads in registers.
+  static void fill(const void* callable, unsigned lanes, LaneAddresses& __restrict out) {
+    const auto& address = *static_cast<const Address*>(callable);
+    std::uint64_t idle = 0;
+    for (unsigned lane = lanes; lane-- > 0;) {
+      const std::uint64_t a = address(lane).value;
+      out.address[lane] = a;
+      idle = idle << 1 | a >> 63;
+    }
+    out.active = ~idle & (~std::uint64_t{0} >> (kMaxLanes - lanes));
+  }
+};
+
+template <class Address>
+LaneOp<Address> load(unsigned bytes, Address address) {
+  return {OpKind::Load, static_cast<std::uint8_t>(bytes), std::move(address)};
+}
+template <class Address>
+LaneOp<Address> store(unsigned bytes, Address address) {
+  return {OpKind::Store, static_cast<std::uint8_t>(bytes), std::move(address)};
+}
+template <class Address>
+LaneOp<Address> atomic(unsigned bytes, Address address) {
+  return {OpKind::Atomic, static_cast<std::uint8_t>(bytes), std::move(address)};
+}
+
+/// An operation without lanes in one word: kind, bytes, then its count or, of a scalar load, its 48-bit address.
+enum class Plain : std::uint64_t {};
+
+constexpr Plain plain(OpKind kind, std::uint64_t count_or_address, unsigned bytes = 0) {
+  return Plain{count_or_address << 16 | std::uint64_t{bytes} << 8 | static_cast<std::uint64_t>(kind)};
+}
+constexpr Plain valu(unsigned instructions) { return plain(OpKind::VectorAlu, instructions); }
+constexpr Plain salu(unsigned instructions) { return plain(OpKind::ScalarAlu, instructions); }
+constexpr Plain local(unsigned instructions) { return plain(OpKind::Local, instructions); }
+constexpr Plain barrier() { return plain(OpKind::Barrier, 1); }
+constexpr Plain wait(unsigned outstanding) { return plain(OpKind::Wait, outstanding); }
+constexpr Plain fence() { return plain(OpKind::Fence, 1); }
+constexpr Plain scalar_load(unsigned bytes, VirtAddr at) { return plain(OpKind::ScalarLoad, at.value, bytes); }
+
+constexpr Op to_op(Plain packed) {
+  const auto word = static_cast<std::uint64_t>(packed);
+  Op op;
+  op.kind = static_cast<OpKind>(word & 0xff);
+  op.bytes = static_cast<std::uint8_t>(word >> 8);
+  op.count = op.kind == OpKind::ScalarLoad ? std::uint16_t{1} : static_cast<std::uint16_t>(word >> 16);
+  op.address = word >> 16;
+  return op;
+}
+
+/// Instructions an operation stands for: arithmetic and local memory are counted, everything else is one.
+constexpr unsigned instructions(const Op& op) {
+  switch (op.kind) {
+    case OpKind::VectorAlu:
+    case OpKind::ScalarAlu:
+    case OpKind::Local: return op.count;
+    case OpKind::End: return 0;
+    default: return 1;
+  }
+}
+
+/// Frames of coroutines come from free lists by size: a wavefront's end feeds the next one's start.
+namespace frames {
+void* allocate(std::size_t bytes);
+void release(void* frame, std::size_t bytes) noexcept;
+/// Bytes of the largest frame handed out so far on this thread (bench and tests look at it).
+std::size_t largest();
+}  // namespace frames
+
+/// Owns one suspended kernel coroutine.
+class Stream {
+ public:
+  struct promise_type {
+    Op op;
+
+    Stream get_return_object() { return Stream{std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    std::suspend_always yield_value(Plain next) noexcept {
+      op = to_op(next);
+      return {};
+    }
+    std::suspend_always yield_value(const Op& next) noexcept {
+      op = next;
+      return {};
+    }
+    template <class Address>
+    std::suspend_always yield_value(const LaneOp<Address>& next) noexcept {
+      op.kind = next.kind;
+      op.bytes = next.bytes;
+      op.count = 1;
+      op.lanes = &LaneOp<Address>::fill;
+      op.callable = &next.address;
+      return {};
+    }
+    void return_void() noexcept { op = Op{}; }
+    void unhandled_exception() { throw; }
+
+    static void* operator new(std::size_t bytes) { return frames::allocate(bytes); }
+    static void operator delete(void* frame, std::size_t bytes) { frames::release(frame, bytes); }
+  };
+
+  Stream() = default;
+  Stream(Stream&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Stream& operator=(Stream&& other) noexcept {
+    if (this != &other) {
+      reset();
+      handle_ = std::exchange(other.handle_, nullptr);
+    }
+    return *this;
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { reset(); }
+
+  /// Runs the kernel to its next operation; OpKind::End for ever once it has returned.
+  const Op& next() {
+    if (!handle_.done()) handle_.resume();
+    return handle_.promise().op;
+  }
+
+ private:
+  explicit Stream(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+  void reset() {
+    if (handle_) handle_.destroy();
+    handle_ = nullptr;
+  }
+
+  std::coroutine_handle<promise_type> handle_;
+};
+
+}  // namespace nearfar

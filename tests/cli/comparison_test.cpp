@@ -1,0 +1,66 @@
+#include "cli/comparison.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+namespace nearfar {
+namespace {
+
+using ::testing::HasSubstr;
+
+Comparison of_cycles(const std::vector<std::vector<Cycle>>& cycles) {
+  Comparison comparison;
+  for (std::size_t v = 0; v < cycles.front().size(); ++v) comparison.variants.push_back("variant" + std::to_string(v));
+  for (std::size_t w = 0; w < cycles.size(); ++w) {
+    comparison.workloads.push_back("W" + std::to_string(w));
+    auto& row = comparison.runs.emplace_back();
+    for (const Cycle each : cycles[w]) row.emplace_back().report.result.cycles = each;
+  }
+  measure(comparison);
+  return comparison;
+}
+
+TEST(Comparison, GeometricMeanMultipliesAndTakesTheRoot) {
+  EXPECT_DOUBLE_EQ(geometric_mean({2, 8}), 4);
+  EXPECT_DOUBLE_EQ(geometric_mean({3}), 3);
+  EXPECT_DOUBLE_EQ(geometric_mean({0.5, 2}), 1);
+}
+
+RC_GTEST_PROP(Comparison, GeometricMeanLiesBetweenTheExtremes, ()) {
+  const auto ints = *rc::gen::nonEmpty(rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 100000)));
+  const std::vector<double> values(ints.begin(), ints.end());
+  const double mean = geometric_mean(values);
+  RC_ASSERT(mean >= *std::min_element(values.begin(), values.end()) * (1 - 1e-9));
+  RC_ASSERT(mean <= *std::max_element(values.begin(), values.end()) * (1 + 1e-9));
+}
+
+TEST(Comparison, MeasuresAgainstTheFirstVariant) {
+  const Comparison comparison = of_cycles({{1000, 500, 2000}, {800, 100, 800}});
+  EXPECT_DOUBLE_EQ(comparison.runs[0][0].speedup, 1);
+  EXPECT_DOUBLE_EQ(comparison.runs[0][1].speedup, 2);
+  EXPECT_DOUBLE_EQ(comparison.runs[0][2].speedup, 0.5);
+  EXPECT_DOUBLE_EQ(comparison.runs[1][1].speedup, 8);
+  EXPECT_DOUBLE_EQ(comparison.geometric_means[0], 1);
+  EXPECT_DOUBLE_EQ(comparison.geometric_means[1], 4);
+  EXPECT_DOUBLE_EQ(comparison.geometric_means[2], std::sqrt(0.5));
+}
+
+TEST(Comparison, TableShowsCyclesSpeedupsAndTheMean) {
+  const std::string text = comparison_table(of_cycles({{1000, 500}, {800, 100}}), Terminal{});
+  EXPECT_EQ(text,
+            "workload                  cycles  speedup\n"
+            "W0              variant0   1,000    1.000  █████\n"
+            "                variant1     500    2.000  ██████████\n"
+            "\n"
+            "W1              variant0     800    1.000  █████\n"
+            "                variant1     100    8.000  ████████████████████████████████████████\n"
+            "\n"
+            "geometric mean  variant0            1.000  █████\n"
+            "                variant1            4.000  ████████████████████\n");
+}
+
+}  // namespace
+}  // namespace nearfar

@@ -1,0 +1,104 @@
+#include "cli/output_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+
+#include "cli/process.h"
+#include "config/error.h"
+
+namespace nearfar {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using testing::read_file;
+using testing::ScratchFolder;
+
+std::size_t files_in(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+template <class Action>
+std::string complaint_of(Action action) {
+  try {
+    action();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(OutputFile, WritesTheWholeTextAndNothingBesideIt) {
+  const ScratchFolder scratch;
+  const std::string text(3 << 20, 'x');
+  OutputFile(scratch.file("result.json")).write(text);
+  EXPECT_EQ(read_file(scratch.file("result.json")), text);
+  EXPECT_EQ(files_in(scratch.path()), 1U);
+}
+
+TEST(OutputFile, HasThePermissionsOfAnyNewFile) {
+  const ScratchFolder scratch;
+  const mode_t before = umask(022);
+  OutputFile(scratch.file("result.json")).write("x");
+  umask(before);
+  struct stat status {};
+  ASSERT_EQ(stat(scratch.file("result.json").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0644U);
+}
+
+TEST(OutputFile, IsNotTouchedUntilItIsWritten) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("result.json")) << "old";
+  const OutputFile file(scratch.file("result.json"));
+  EXPECT_EQ(read_file(scratch.file("result.json")), "old");
+  file.write("new");
+  EXPECT_EQ(read_file(scratch.file("result.json")), "new");
+}
+
+TEST(OutputFile, AFailedWriteLeavesTheOldFileAndNoOther) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("result.json")) << "old";
+  const OutputFile file(scratch.file("result.json"));
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{.rlim_cur = 4096, .rlim_max = before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  const std::string complaint = complaint_of([&] { file.write(std::string(1 << 20, 'x')); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(complaint, HasSubstr("cannot be written: File too large"));
+  EXPECT_EQ(read_file(scratch.file("result.json")), "old");
+  EXPECT_EQ(files_in(scratch.path()), 1U);
+}
+
+TEST(OutputFile, ALinkStaysALink) {
+  const ScratchFolder scratch;
+  fs::create_symlink(scratch.file("target"), scratch.file("link"));
+  std::ofstream(scratch.file("target")) << "old";
+  OutputFile(scratch.file("link")).write("new");
+  EXPECT_TRUE(fs::is_symlink(scratch.file("link")));
+  EXPECT_EQ(read_file(scratch.file("target")), "new");
+}
+
+TEST(OutputFile, ADeviceIsWrittenToNotReplaced) {
+  OutputFile("/dev/null").write("x");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST(OutputFile, RefusesAFolderThatIsNotThere) {
+  const ScratchFolder scratch;
+  EXPECT_THAT(complaint_of([&] { OutputFile(scratch.file("none/result.json")); }), HasSubstr("there is no folder"));
+}
+
+TEST(OutputFile, RefusesAFolderInsteadOfAFile) {
+  const ScratchFolder scratch;
+  EXPECT_THAT(complaint_of([&] { OutputFile(scratch.path().string()); }), HasSubstr("is a folder"));
+}
+
+}  // namespace
+}  // namespace nearfar

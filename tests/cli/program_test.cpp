@@ -1,0 +1,222 @@
+// The program as a whole, through its real command line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/process.h"
+
+namespace nearfar {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::kProgram;
+using testing::kTinyRun;
+using testing::nearfar;
+using testing::Outcome;
+using testing::read_file;
+using testing::run_shell;
+using testing::ScratchFolder;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+struct Mistake {
+  const char* arguments;
+  const char* message;
+};
+
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, AreExplainedAndExitWithTwo) {
+  const Outcome outcome = nearfar(GetParam().arguments);
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, AllOf(StartsWith("nearfar: error: "), HasSubstr(GetParam().message)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Program, Mistakes,
+    ::testing::Values(Mistake{"rnu MT", "There is no command `rnu`. Did you mean `run`?"},
+                      Mistake{"zzzzzz", "There is no command `zzzzzz`. `nearfar --help` shows them all."},
+                      Mistake{"--vresion", "`nearfar` has no option `--vresion`. Did you mean `--version`?"},
+                      Mistake{"--threads 2 run MT", "options stand after the command"},
+                      Mistake{"run", "`nearfar run` needs a WORKLOAD"},
+                      Mistake{"run MT PR", "`PR` is one argument too many for `nearfar run`"},
+                      Mistake{"run MT list", "`list` is one argument too many for `nearfar run`"},
+                      Mistake{"run MT --sise small", "`nearfar run` has no option `--sise`. Did you mean `--size`?"},
+                      Mistake{"run MT --chek=1", "`nearfar run` has no option `--chek`. Did you mean `--check`?"},
+                      Mistake{"run MTT", "Did you mean `MT`?"}, Mistake{"run MT --size smal", "Did you mean `small`?"},
+                      Mistake{"run MT --seed -1",
+                              "--seed must be a whole number from 0 to 18446744073709551615; `-1` is not."},
+                      Mistake{"run MT --seed 1 --seed 2", "`nearfar run` wants one value for `--seed`, given once."},
+                      Mistake{"run MT --threads 0", "--threads must be a whole number from 1 to 1024; `0` is not."},
+                      Mistake{"run MT --json", "`nearfar run` wants one value for `--json`"},
+                      Mistake{"run MT --json /no/such/folder/result.json", "there is no folder `/no/such/folder`"},
+                      Mistake{"run MT --json /", "`/` is a folder"},
+                      Mistake{"run MT --json - --csv -", "cannot both go to standard output"},
+                      Mistake{"run MT --design basline", "There is no design `basline`. Did you mean `baseline`?"},
+                      Mistake{"run MT --system ideal-4gpus", "Did you mean `ideal-4gpu`?"},
+                      Mistake{"run MT --set gpu.l2.sise=4MiB", "Did you mean `size`?"},
+                      Mistake{"run MT --param widht=64", "Did you mean `width`?"},
+                      Mistake{"run MT --param width", "--param wants name=value"},
+                      Mistake{"run MT --param width=1e3", "The parameter `width` must be a whole number"},
+                      Mistake{"run MT --param FIR.n=1024", "is for the workload `FIR`, which does not run here"},
+                      Mistake{"run MT+MT+MT --set gpus=2", "MT+MT+MT is 3 applications, one for each GPU"},
+                      Mistake{"run MT+", "There is no workload ``"},
+                      Mistake{"compare", "`nearfar compare` needs WORKLOADS"},
+                      Mistake{"compare MT --vary gpus", "--vary wants key=v1,v2"},
+                      Mistake{"compare MT --vary gpus=", "--vary wants key=v1,v2"},
+                      Mistake{"compare MT --vary gpus=2,2", "`gpus=2` is named twice"},
+                      Mistake{"compare MT --system ideal-4gpu,nowhere", "nowhere"},
+                      Mistake{"explain surplus", "`surplus` is one argument too many for `nearfar explain`"},
+                      Mistake{"list", "`nearfar list` needs one of: workloads, systems, designs, statistics."},
+                      Mistake{"list workload", "Did you mean `workloads`?"},
+                      Mistake{"list systems --details", "--details is for `nearfar list workloads` only."},
+                      Mistake{"completion", "`nearfar completion` needs the name of a shell"},
+                      Mistake{"completion fish", "`nearfar completion` knows bash and zsh, not `fish`."}));
+
+TEST(Program, HelpExplainsTheWordsAndEveryCommand) {
+  const Outcome outcome = nearfar("--help");
+  EXPECT_EQ(outcome.code, 0);
+  for (const char* word : {"system ", "design ", "workload ", "run ", "compare ", "explain ", "list ", "Examples:"}) {
+    EXPECT_THAT(outcome.out, HasSubstr(word));
+  }
+  EXPECT_EQ(nearfar("").out, outcome.out);
+  EXPECT_THAT(nearfar("run --help").out, AllOf(HasSubstr("--json FILE"), HasSubstr("[medium]")));
+}
+
+TEST(Program, VersionIsOneLine) {
+  const Outcome outcome = nearfar("--version");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, ::testing::MatchesRegex("nearfar [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(Run, SummaryGoesToStandardOutput) {
+  const Outcome outcome = nearfar(kTinyRun);
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out,
+              AllOf(StartsWith("MT, "), HasSubstr("(width=64)"), HasSubstr("cycles"), HasSubstr("L1 hits")));
+}
+
+TEST(Run, QuietSaysNothing) {
+  const Outcome outcome = nearfar(kTinyRun + "--quiet");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.out + outcome.err, "");
+}
+
+TEST(Run, JsonOnStandardOutputStandsAlone) {
+  const Outcome outcome = nearfar(kTinyRun + "--json - --seed 7 --set gpus=2");
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_EQ(outcome.err, "");
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["workload"], "MT");
+  EXPECT_EQ(json["size"], "small");
+  EXPECT_EQ(json["system"], "ideal-4gpu");
+  EXPECT_EQ(json["seed"], 7);
+  EXPECT_EQ(json["parameters"]["width"], 64);
+  EXPECT_EQ(json["configuration"]["gpus"], "2");
+  EXPECT_EQ(json["configuration_origins"]["gpus"], "--set");
+  EXPECT_GT(json["cycles"].get<std::uint64_t>(), 0U);
+  EXPECT_GT(json["peak_rss_bytes"].get<std::uint64_t>(), 1U << 20);
+}
+
+TEST(Run, FilesAndSummaryTogether) {
+  const ScratchFolder scratch;
+  const Outcome outcome = nearfar(kTinyRun + "--json " + scratch.file("a.json") + " --csv " + scratch.file("a.csv"));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, StartsWith("MT, "));
+  const Json json = Json::parse(read_file(scratch.file("a.json")));
+  EXPECT_THAT(read_file(scratch.file("a.csv")),
+              AllOf(StartsWith("name,value\n"), HasSubstr("\ncycles," + json["cycles"].dump() + "\n")));
+}
+
+TEST(Run, SeveralApplicationsRunOnOneGpuEach) {
+  const Outcome outcome = nearfar("run FIR+MT --size small --param width=64 --param FIR.n=1024 --json -");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["parameters"]["MT.width"], 64);
+  EXPECT_EQ(json["parameters"]["FIR.n"], 1024);
+  EXPECT_EQ(json["applications"].size(), 2U);
+}
+
+TEST(Run, AnInterruptedRunLeavesNothingHalfWritten) {
+  const ScratchFolder scratch;
+  run_shell("timeout -s INT 0.3 env " + kProgram + "run MT --size medium --json " + scratch.file("a.json"));
+  for (const auto& entry : std::filesystem::directory_iterator(scratch.path())) {
+    EXPECT_EQ(entry.path().filename(), "a.json");
+    EXPECT_TRUE(Json::accept(read_file(entry.path())));
+  }
+}
+
+TEST(Compare, ShowsEveryVariantAndTheMean) {
+  const Outcome outcome = nearfar("compare MT FIR --size small --param width=64 --param n=1024 --vary gpus=1,2");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("speedup is against gpus=1"), HasSubstr("\nMT "), HasSubstr("\nFIR "),
+                                 HasSubstr("\ngeometric mean  gpus=1")));
+}
+
+TEST(Compare, JsonHoldsTheRunsAndTheirMean) {
+  const Outcome outcome = nearfar("compare MT --size small --param width=64 --vary gpus=1,2 --json -");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  ASSERT_EQ(json["runs"].size(), 2U);
+  const double first = json["runs"][0]["result"]["cycles"], second = json["runs"][1]["cycles"];
+  EXPECT_DOUBLE_EQ(json["runs"][1]["speedup"], first / second);
+  EXPECT_DOUBLE_EQ(json["geometric_means"]["gpus=2"], first / second);
+  EXPECT_EQ(json["runs"][1]["result"]["configuration"]["gpus"], "2");
+}
+
+TEST(Explain, ShowsOriginsAndOnlyWhatChangedWhenAsked) {
+  const Outcome all = nearfar("explain --set gpu.l2.size=4MiB");
+  EXPECT_EQ(all.code, 0);
+  EXPECT_THAT(all.out, AllOf(HasSubstr("gpu.l2.size"), HasSubstr("--set"), HasSubstr("default")));
+  const Outcome changed = nearfar("explain --set gpu.l2.size=4MiB --changed --json -");
+  const Json json = Json::parse(changed.out);
+  for (const Json& parameter : json["parameters"]) {
+    EXPECT_TRUE(parameter["value"] != parameter["default"] || parameter["origin"] == "--set") << parameter;
+  }
+  EXPECT_LT(json["parameters"].size(), Json::parse(nearfar("explain --json -").out)["parameters"].size());
+}
+
+TEST(List, NamesWhatThereIs) {
+  EXPECT_THAT(nearfar("list workloads").out, AllOf(HasSubstr("\nMT "), HasSubstr("\nFIR ")));
+  EXPECT_THAT(nearfar("list workloads --details").out, AllOf(HasSubstr("paper"), HasSubstr("  width ")));
+  EXPECT_THAT(nearfar("list systems").out, HasSubstr("\nideal-4gpu "));
+  EXPECT_THAT(nearfar("list designs").out, HasSubstr("\nbaseline "));
+  EXPECT_THAT(nearfar("list statistics").out, HasSubstr("run.cycles "));
+}
+
+/// Every name of a result must be explained by `nearfar list statistics`, placeholders filled in.
+TEST(List, ExplainsEveryStatisticOfARun) {
+  const Json json = Json::parse(nearfar(kTinyRun + "--json -").out);
+  EXPECT_GT(json["statistics"].size(), 10U);
+}
+
+TEST(Completion, ScriptsAreValid) {
+  EXPECT_EQ(run_shell(kProgram + "completion bash | bash -n").code, 0);
+  const Outcome zsh = run_shell("! command -v zsh >/dev/null || " + kProgram + "completion zsh | zsh -n");
+  EXPECT_EQ(zsh.err, "");
+  EXPECT_THAT(nearfar("completion zsh").out, StartsWith("#compdef nearfar\n"));
+}
+
+std::string completed_by_bash(const std::string& words) {
+  const std::string program = kProgram + "completion bash";
+  return run_shell("bash -c '. <(" + program + "); compopt() { :; }; COMP_WORDS=(" + words +
+                   "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _nearfar; echo \"${COMPREPLY[*]}\"'")
+      .out;
+}
+
+TEST(Completion, BashFindsCommandsOptionsNamesAndKeys) {
+  EXPECT_EQ(completed_by_bash("nearfar r"), "run\n");
+  EXPECT_EQ(completed_by_bash("nearfar run --js"), "--json\n");
+  EXPECT_EQ(completed_by_bash("nearfar run MT+FI"), "MT+FIR\n");
+  EXPECT_EQ(completed_by_bash("nearfar run MT --size m"), "medium\n");
+  EXPECT_EQ(completed_by_bash("nearfar compare MT --system x,ideal-"), "x,ideal-4gpu\n");
+  EXPECT_EQ(completed_by_bash("nearfar run MT --set gpu.l2.siz"), "gpu.l2.size=\n");
+  EXPECT_EQ(completed_by_bash("nearfar list st"), "statistics\n");
+}
+
+}  // namespace
+}  // namespace nearfar

@@ -1,0 +1,182 @@
+// The coalescer against a byte-by-byte reference.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "gpu/coalescer.h"
+
+namespace nearfar {
+namespace {
+
+/// Pages in order of first touch; in each, the bytes written of every line.
+struct Reference {
+  std::vector<std::uint64_t> pages;
+  std::map<std::uint64_t, std::map<unsigned, std::set<unsigned>>> lines;
+
+  Reference(const LaneAddresses& lanes, unsigned bytes, unsigned line_bytes) {
+    for (unsigned lane = 0; lane < kMaxLanes; ++lane) {
+      if ((lanes.active >> lane & 1) == 0) continue;
+      for (unsigned b = 0; b < bytes; ++b) {
+        const std::uint64_t at = lanes.address[lane] + b;
+        const std::uint64_t page = at / kPageBytes;
+        if (std::ranges::find(pages, page) == pages.end()) pages.push_back(page);
+        lines[page][static_cast<unsigned>(at % kPageBytes / line_bytes)].insert(static_cast<unsigned>(at % line_bytes));
+      }
+    }
+  }
+
+  std::uint64_t mask(std::uint64_t page) const {
+    std::uint64_t all = 0;
+    for (const auto& [line, bytes] : lines.at(page)) all |= std::uint64_t{1} << line;
+    return all;
+  }
+};
+
+void check_loads(Coalescer& coalescer, const LaneAddresses& lanes, unsigned bytes, unsigned line_bytes) {
+  const Reference expected(lanes, bytes, line_bytes);
+  const auto groups = coalescer.loads(lanes, bytes);
+  RC_ASSERT(groups.size() == expected.pages.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    RC_ASSERT(groups[i].page.value == expected.pages[i]);
+    RC_ASSERT(groups[i].lines == expected.mask(expected.pages[i]));
+  }
+}
+
+void check_stores(Coalescer& coalescer, const LaneAddresses& lanes, unsigned bytes, unsigned line_bytes) {
+  const Reference expected(lanes, bytes, line_bytes);
+  const Stores stores = coalescer.stores(lanes, bytes);
+  RC_ASSERT(stores.groups.size() == expected.pages.size());
+  std::size_t partial = 0;
+  for (std::size_t i = 0; i < stores.groups.size(); ++i) {
+    const StoreGroup& group = stores.groups[i];
+    RC_ASSERT(group.page.value == expected.pages[i]);
+    RC_ASSERT(group.lines == expected.mask(expected.pages[i]));
+    std::size_t next = group.first_partial;
+    for (const auto& [line, written] : expected.lines.at(group.page.value)) {
+      const bool full = written.size() == line_bytes;
+      RC_ASSERT((group.full >> line & 1) == (full ? 1U : 0U));
+      if (full) continue;
+      RC_ASSERT(next < stores.partial.size());
+      const PartialLine& mask = stores.partial[next++];
+      RC_ASSERT(mask.count() == written.size());
+      for (const unsigned byte : written) RC_ASSERT((mask.bytes[byte / 64] >> byte % 64 & 1) == 1U);
+      ++partial;
+    }
+    RC_ASSERT((group.full & ~group.lines) == 0U);
+  }
+  RC_ASSERT(stores.partial.size() == partial);
+}
+
+/// Orders in which real kernels touch memory, mixed: runs, strides, repeats, neighbours in disorder, scattered pages.
+LaneAddresses random_lanes(unsigned lanes, unsigned bytes) {
+  LaneAddresses all;
+  all.address.fill(kIdle.value);
+  const std::uint64_t base = *rc::gen::inRange<std::uint64_t>(0, 1 << 14);
+  const std::uint64_t span = *rc::gen::element<std::uint64_t>(64, 256, 1024, 1 << 13, 1 << 18, 1ULL << 40);
+  const auto pattern = *rc::gen::inRange(0, 5);
+  const std::uint64_t stride = *rc::gen::element<std::uint64_t>(0, 1, 4, 8, 16, 64, 128, 4096, 4100);
+  std::uint64_t next = base;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    switch (pattern) {
+      case 0: all.address[lane] = base + std::uint64_t{lane} * bytes; break;
+      case 1: all.address[lane] = base + lane * stride; break;
+      case 2: all.address[lane] = base + (lanes - 1 - lane) * std::uint64_t{bytes}; break;
+      case 3: all.address[lane] = base + *rc::gen::inRange<std::uint64_t>(0, span); break;
+      default:
+        next = *rc::gen::inRange(0, 8) == 0 ? base + *rc::gen::inRange<std::uint64_t>(0, span) : next + bytes;
+        all.address[lane] = next;
+    }
+  }
+  const std::uint64_t everybody = ~std::uint64_t{0} >> (kMaxLanes - lanes);
+  all.active = everybody & *rc::gen::oneOf(rc::gen::just(everybody), rc::gen::arbitrary<std::uint64_t>(),
+                                           rc::gen::map(rc::gen::inRange(0U, 64U), [](unsigned n) { return (std::uint64_t{1} << n) - 1; }));
+  for (unsigned lane = 0; lane < kMaxLanes; ++lane) {
+    if ((all.active >> lane & 1) == 0) all.address[lane] = kIdle.value;
+  }
+  return all;
+}
+
+RC_GTEST_PROP(Coalescer, AgreesWithTheReference, ()) {
+  const unsigned line_bytes = *rc::gen::element(64U, 128U);
+  Coalescer coalescer(line_bytes);
+  for (int i = 0; i < 8; ++i) {   // one after the other: nothing may stay behind
+    const unsigned bytes = *rc::gen::inRange(1U, 17U);
+    const LaneAddresses lanes = random_lanes(*rc::gen::element(32U, 64U), bytes);
+    check_loads(coalescer, lanes, bytes, line_bytes);
+    check_stores(coalescer, lanes, bytes, line_bytes);
+  }
+}
+
+LaneAddresses linear(std::uint64_t first, std::uint64_t stride) {
+  LaneAddresses lanes;
+  lanes.active = ~std::uint64_t{0};
+  for (unsigned lane = 0; lane < kMaxLanes; ++lane) lanes.address[lane] = first + lane * stride;
+  return lanes;
+}
+
+TEST(Coalescer, JoinsNeighboursIntoLines) {
+  Coalescer coalescer(64);
+  const auto groups = coalescer.loads(linear(0x1000, 4), 4);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].page, VirtPage{1});
+  EXPECT_EQ(groups[0].lines, 0xfU);
+  EXPECT_EQ(coalescer.loads(linear(0x1004, 4), 4)[0].lines, 0x1fU);
+  EXPECT_EQ(Coalescer(128).loads(linear(0x1004, 4), 4)[0].lines, 0x7U);
+}
+
+TEST(Coalescer, NobodyTouchesNothing) {
+  Coalescer coalescer(64);
+  LaneAddresses lanes = linear(0, 4);
+  lanes.active = 0;
+  EXPECT_TRUE(coalescer.loads(lanes, 4).empty());
+  EXPECT_TRUE(coalescer.stores(lanes, 4).groups.empty());
+}
+
+TEST(Coalescer, EveryLaneMayTouchTwoPages) {
+  Coalescer coalescer(64);
+  const auto groups = coalescer.loads(linear(0x1ffc, 0x2000), 8);
+  ASSERT_EQ(groups.size(), 128U);
+  for (unsigned i = 0; i < 128; ++i) {
+    EXPECT_EQ(groups[i].page, VirtPage{1 + i});
+    EXPECT_EQ(groups[i].lines, i % 2 == 0 ? std::uint64_t{1} << 63 : 1U);
+  }
+}
+
+TEST(Coalescer, WholeLinesHaveNoByteMasks) {
+  Coalescer coalescer(64);
+  const Stores stores = coalescer.stores(linear(0x4000, 16), 16);
+  ASSERT_EQ(stores.groups.size(), 1U);
+  EXPECT_EQ(stores.groups[0].lines, 0xffffU);
+  EXPECT_EQ(stores.groups[0].full, 0xffffU);
+  EXPECT_EQ(stores.groups[0].partial(), 0U);
+  EXPECT_TRUE(stores.partial.empty());
+}
+
+TEST(Coalescer, EdgesOfAShiftedRunArePartial) {
+  Coalescer coalescer(64);
+  const Stores stores = coalescer.stores(linear(0x4004, 4), 4);
+  ASSERT_EQ(stores.groups.size(), 1U);
+  EXPECT_EQ(stores.groups[0].lines, 0x1fU);
+  EXPECT_EQ(stores.groups[0].full, 0x0eU);
+  ASSERT_EQ(stores.partial.size(), 2U);
+  EXPECT_EQ(stores.partial[0].bytes[0], ~std::uint64_t{0xf});
+  EXPECT_EQ(stores.partial[0].count(), 60U);
+  EXPECT_EQ(stores.partial[1].bytes[0], 0xfU);
+}
+
+TEST(Coalescer, PartsThatCompleteALineMakeItFull) {
+  Coalescer coalescer(128);
+  LaneAddresses lanes = linear(0, 0);
+  for (unsigned lane = 0; lane < kMaxLanes; ++lane) lanes.address[lane] = (lane * 37 % 64) * 2;   // all 128 bytes, in disorder
+  const Stores stores = coalescer.stores(lanes, 2);
+  ASSERT_EQ(stores.groups.size(), 1U);
+  EXPECT_EQ(stores.groups[0].full, 1U);
+  EXPECT_TRUE(stores.partial.empty());
+}
+
+}  // namespace
+}  // namespace nearfar

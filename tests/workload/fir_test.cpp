@@ -1,0 +1,77 @@
+// FIR against its closed forms.
+#include <gtest/gtest.h>
+
+#include "workload/census.h"
+
+namespace nearfar {
+namespace {
+
+using namespace nearfar::testing;
+
+TEST(Fir, TouchesTheLinesOfTheClosedForm) {
+  EXPECT_EQ(take_census(*make("FIR")).lines.total, 679'936U);
+  for (const std::uint64_t n : {256U, 256U * 37U}) {
+    for (const std::uint64_t taps : {16U, 32U}) {
+      const Census census = take_census(*make("FIR", {{"n", n}, {"taps", taps}}));
+      EXPECT_EQ(census.lines.total, n / 64 * (5 * taps - (taps + 15) / 16 + 4)) << n << " samples, " << taps << " taps";
+    }
+  }
+}
+
+TEST(Fir, AWavefrontIsTheSequenceOfTheMachineCode) {
+  const auto fir = make("FIR");
+  for (const std::uint64_t group : {0U, 5U}) {
+    const Census wave = take_wave(*fir, 0, group, 1);
+    EXPECT_EQ(wave.instructions, 402U);
+    EXPECT_EQ(wave.loads, 16U);
+    EXPECT_EQ(wave.stores, 1U);
+    EXPECT_EQ(wave.scalar_loads, 16U);
+    EXPECT_EQ(wave.barriers, 0U);
+    EXPECT_EQ(wave.lines.least, 4U);
+    EXPECT_EQ(wave.lines.most, 5U);
+    EXPECT_EQ(wave.lines.total, 83U);
+    EXPECT_LE(wave.pages.most, 2U);
+  }
+}
+
+TEST(Fir, OnlyTheFirstWavefrontReadsTheHistory) {
+  const auto fir = make("FIR", {{"n", 1024}});
+  const std::uint64_t last = fir->buffers().size() - 1;
+  ASSERT_EQ(fir->buffers()[last].name, "history");
+  EXPECT_EQ(pages_by(take_wave(*fir, 0, 0, 0), fir->buffers()[last], 1), 1U);
+  EXPECT_EQ(pages_by(take_wave(*fir, 0, 0, 1), fir->buffers()[last], 1), 0U);
+  EXPECT_EQ(pages_by(take_wave(*fir, 0, 3, 0), fir->buffers()[last], 1), 0U);
+}
+
+TEST(Fir, TheFirstItemsReadHistoryWhereSamplesEnd) {
+  const auto fir = make("FIR", {{"n", 256}});
+  Stream stream = fir->wavefront(0, fir->launches()[0].wave(0, 0, 64));
+  LaneAddresses lanes;
+  std::uint64_t tap = 0;
+  for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) {
+    if (op.kind != OpKind::Load) continue;
+    op.lanes(op.callable, 64, lanes);
+    for (std::uint64_t t = 0; t < 64; ++t) {
+      const VirtAddr expected = t >= tap ? buffer(*fir, "input").base + 4 * (t - tap)
+                                         : buffer(*fir, "history").base + 4 * (16 - (tap - t));
+      ASSERT_EQ(lanes.address[t], expected.value) << "tap " << tap << ", item " << t;
+    }
+    ++tap;
+  }
+  EXPECT_EQ(tap, 16U);
+}
+
+TEST(Fir, GpusShareOnePageAtEachBorder) {
+  const auto fir = make("FIR");
+  const Census census = take_census(*fir, 4);
+  EXPECT_EQ(pages_touched(census), pages_of(*fir));
+  EXPECT_EQ(pages_by(census, buffer(*fir, "input"), 2), 3U);
+  EXPECT_EQ(pages_by(census, buffer(*fir, "input"), 1), pages_of(buffer(*fir, "input")) - 3);
+  EXPECT_EQ(pages_by(census, buffer(*fir, "output"), 1), pages_of(buffer(*fir, "output")));
+  EXPECT_EQ(pages_by(census, buffer(*fir, "coeff"), 4), 1U);
+  EXPECT_EQ(pages_by(census, buffer(*fir, "history"), 1), 1U);
+  EXPECT_NEAR(percent_by(*fir, census, 1), 100, 1);
+}
+
+}  // namespace
+}  // namespace nearfar

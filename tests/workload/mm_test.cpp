@@ -1,0 +1,55 @@
+// MM against its closed forms.
+#include <gtest/gtest.h>
+
+#include "workload/census.h"
+
+namespace nearfar {
+namespace {
+
+using namespace nearfar::testing;
+
+TEST(Multiply, TouchesTheLinesOfTheClosedForm) {
+  for (const std::uint64_t n : {512U, 32U * 5U}) {
+    const std::uint64_t blocks = n / 32;
+    EXPECT_EQ(take_census(*make("MM", {{"n", n}})).lines.total, blocks * blocks * (128 * blocks + 64)) << "n " << n;
+  }
+}
+
+TEST(Multiply, AWavefrontIsTheSequenceOfTheMachineCode) {
+  const Census wave = take_wave(*make("MM"), 0, 20);
+  EXPECT_EQ(wave.instructions, 1086U * 16 + 165);
+  EXPECT_EQ(wave.loads, 36U * 16);
+  EXPECT_EQ(wave.stores, 4U);
+  EXPECT_EQ(wave.scalar_loads, 0U);
+  EXPECT_EQ(wave.barriers, 2U * 16);
+  EXPECT_EQ(wave.lines.least, 2U);
+  EXPECT_EQ(wave.lines.most, 16U);
+  EXPECT_EQ(wave.lines.total, 128U * 16 + 64);
+  EXPECT_EQ(wave.pages.least, 1U);
+  EXPECT_EQ(wave.pages.most, 8U);
+}
+
+TEST(Multiply, EverybodyReadsB) {
+  const auto mm = make("MM");
+  const Census census = take_census(*mm, 4);
+  EXPECT_EQ(pages_touched(census), pages_of(*mm));
+  EXPECT_EQ(pages_by(census, buffer(*mm, "A"), 1), pages_of(buffer(*mm, "A")));
+  EXPECT_EQ(pages_by(census, buffer(*mm, "B"), 4), pages_of(buffer(*mm, "B")));
+  EXPECT_EQ(pages_by(census, buffer(*mm, "C"), 1), pages_of(buffer(*mm, "C")));
+  EXPECT_NEAR(percent_by(*mm, census, 1), 67, 1);
+  EXPECT_NEAR(percent_by(*mm, census, 4), 33, 1);
+}
+
+TEST(Multiply, WithLocalRowsEverybodyReadsTheFirst32OfA) {
+  const auto mm = make("MM", {{"a_rows", 1}});
+  const Census census = take_census(*mm, 4);
+  EXPECT_EQ(census.lines.total, 540'672U);
+  const std::uint64_t rows = 32 * 512 * 4 / kPageBytes;
+  EXPECT_EQ(pages_by(census, buffer(*mm, "A"), 4), rows);
+  EXPECT_EQ(pages_by(census, buffer(*mm, "A"), 0), pages_of(buffer(*mm, "A")) - rows);
+  EXPECT_GT(percent_by(*mm, census, 4), 50);
+  EXPECT_LT(percent_by(*mm, census, 4), 53);
+}
+
+}  // namespace
+}  // namespace nearfar

@@ -1,0 +1,231 @@
+// What holds for the streams of every workload: they are pure, small while suspended, and stay in their buffers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+#include <tuple>
+
+#include "workload/census.h"
+
+namespace nearfar {
+namespace {
+
+using namespace nearfar::testing;
+
+constexpr std::size_t kLargestFrame = 320;
+
+/// Sizes at which all streams can be written down.
+std::shared_ptr<const Workload> tiny(std::string_view name) {
+  if (name == "FIR") return make(name, {{"n", 1024}});
+  if (name == "KM") return make(name, {{"points", 200}, {"features", 5}, {"clusters", 2}, {"iterations", 2}});
+  if (name == "MM") return make(name, {{"n", 64}});
+  if (name == "MT") return make(name, {{"width", 192}});
+  if (name == "PR") return make(name, {{"n", 64}, {"m", 2000}, {"iterations", 2}});
+  if (name == "ST") return make(name, {{"rows", 34}, {"columns", 130}, {"iterations", 2}});
+  ADD_FAILURE() << name << " has no tiny size";
+  return nullptr;
+}
+
+using Record = std::tuple<OpKind, unsigned, unsigned, std::vector<std::uint64_t>>;
+
+Record record(const Op& op, unsigned lanes) {
+  std::vector<std::uint64_t> touched;
+  if (op.lanes != nullptr) {
+    LaneAddresses addresses;
+    op.lanes(op.callable, lanes, addresses);
+    touched.assign(addresses.address.begin(), addresses.address.begin() + lanes);
+    touched.push_back(addresses.active);
+  } else {
+    touched.push_back(op.address);
+  }
+  return {op.kind, op.bytes, op.count, std::move(touched)};
+}
+
+std::vector<std::vector<Record>> record_one_by_one(const Workload& workload) {
+  std::vector<std::vector<Record>> all;
+  for (std::size_t l = 0; l < workload.launches().size(); ++l) {
+    const Launch& launch = workload.launches()[l];
+    for (std::uint64_t group = 0; group < launch.groups(); ++group) {
+      for (std::uint32_t w = 0; w < launch.waves(64); ++w) {
+        Stream stream = workload.wavefront(l, launch.wave(group, w, 64));
+        all.emplace_back();
+        for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) all.back().push_back(record(op, 64));
+      }
+    }
+  }
+  return all;
+}
+
+/// All wavefronts at once, last one first, an operation each in turn.
+std::vector<std::vector<Record>> record_interleaved(const Workload& workload) {
+  std::vector<Stream> streams;
+  for (std::size_t l = 0; l < workload.launches().size(); ++l) {
+    const Launch& launch = workload.launches()[l];
+    for (std::uint64_t group = 0; group < launch.groups(); ++group) {
+      for (std::uint32_t w = 0; w < launch.waves(64); ++w) {
+        streams.push_back(workload.wavefront(l, launch.wave(group, w, 64)));
+      }
+    }
+  }
+  std::vector<std::vector<Record>> all(streams.size());
+  for (bool alive = true; alive;) {
+    alive = false;
+    for (std::size_t i = streams.size(); i-- > 0;) {
+      const Op& op = streams[i].next();
+      if (op.kind == OpKind::End) continue;
+      all[i].push_back(record(op, 64));
+      alive = true;
+    }
+  }
+  return all;
+}
+
+class Streams : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Streams, AreTheSameInAnyOrder) {
+  const auto workload = tiny(GetParam());
+  const auto first = record_one_by_one(*workload);
+  EXPECT_EQ(first, record_one_by_one(*workload));
+  EXPECT_EQ(first, record_interleaved(*workload));
+  EXPECT_EQ(first, record_one_by_one(*tiny(GetParam())));
+}
+
+TEST_P(Streams, StaySmallWhileSuspended) {
+  const auto workload = tiny(GetParam());
+  for (std::size_t l = 0; l < workload->launches().size(); ++l) {
+    std::size_t frame = 0;
+    std::thread([&] {
+      const Stream stream = workload->wavefront(l, workload->launches()[l].wave(0, 0, 64));
+      frame = frames::largest();
+    }).join();
+    EXPECT_LE(frame, kLargestFrame) << workload->launches()[l].kernel;
+    RecordProperty(workload->launches()[l].kernel + "_frame_bytes", static_cast<int>(frame));
+  }
+}
+
+TEST_P(Streams, StayInTheirBuffers) {
+  const auto workload = tiny(GetParam());
+  for (const auto& wave : record_one_by_one(*workload)) {
+    for (const auto& [kind, bytes, count, touched] : wave) {
+      if (kind != OpKind::Load && kind != OpKind::Store && kind != OpKind::ScalarLoad) continue;
+      const std::size_t lanes = kind == OpKind::ScalarLoad ? 1 : 64;
+      const std::uint64_t active = kind == OpKind::ScalarLoad ? 1 : touched.back();
+      EXPECT_NE(active, 0U) << "nobody takes part";
+      for (std::size_t i = 0; i < lanes; ++i) {
+        if ((active >> i & 1) == 0) continue;
+        const bool inside = std::ranges::any_of(workload->buffers(), [&, at = touched[i], size = bytes](const Buffer& b) {
+          return at >= b.base.value && at + size <= b.base.value + b.bytes;
+        });
+        ASSERT_TRUE(inside) << std::hex << touched[i];
+      }
+    }
+  }
+}
+
+TEST_P(Streams, TouchTheSamePagesOnAnyNumberOfGpusAndLanes) {
+  const auto workload = tiny(GetParam());
+  const Census one = take_census(*workload);
+  const auto touched = [](const Census& census) {
+    std::vector<bool> pages;
+    for (const std::uint32_t by : census.readers) pages.push_back(by != 0);
+    return pages;
+  };
+  for (const unsigned gpus : {2U, 4U}) {
+    const Census several = take_census(*workload, gpus);
+    EXPECT_EQ(touched(several), touched(one)) << gpus << " GPUs";
+    EXPECT_EQ(several.instructions, one.instructions);
+    EXPECT_EQ(several.lines.total, one.lines.total);
+  }
+  const Census halves = take_census(*workload, 1, 32);
+  EXPECT_EQ(touched(halves), touched(one));
+  EXPECT_GE(halves.lines.total, one.lines.total);
+}
+
+/// What every item of a workgroup touches, in its order, must not depend on how wide wavefronts are.
+TEST_P(Streams, GiveEachItemTheSameAddressesInHalfWavefronts) {
+  const auto workload = tiny(GetParam());
+  const auto by_item = [&](std::size_t l, unsigned lanes) {
+    const Launch& launch = workload->launches()[l];
+    std::vector<std::vector<std::uint64_t>> items(launch.items());
+    for (std::uint32_t w = 0; w < launch.waves(lanes); ++w) {
+      Stream stream = workload->wavefront(l, launch.wave(launch.groups() - 1, w, lanes));
+      for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) {
+        if (op.lanes == nullptr) continue;
+        LaneAddresses addresses;
+        op.lanes(op.callable, lanes, addresses);
+        for (unsigned lane = 0; lane < lanes; ++lane) {
+          if ((addresses.active >> lane & 1) != 0) items[w * lanes + lane].push_back(addresses.address[lane]);
+        }
+      }
+    }
+    return items;
+  };
+  for (std::size_t l = 0; l < workload->launches().size(); ++l) EXPECT_EQ(by_item(l, 64), by_item(l, 32)) << "launch " << l;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> all;
+  for (const WorkloadInfo& info : catalog()) all.push_back(info.name);
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, Streams, ::testing::ValuesIn(names()), [](const auto& which) { return which.param; });
+
+Stream countdown(unsigned from) {
+  const auto access = load(4, [&](unsigned lane) { return lane < from ? VirtAddr{std::uint64_t{lane} * 4} : kIdle; });
+  for (; from > 0; --from) {
+    co_yield valu(from);
+    co_yield access;
+  }
+  co_yield scalar_load(8, VirtAddr{0x1234'5678'9abc});
+}
+
+TEST(Stream, RunsTheKernelToItsEndAndStaysThere) {
+  Stream stream = countdown(2);
+  LaneAddresses lanes;
+  for (const unsigned left : {2U, 1U}) {
+    const Op arithmetic = stream.next();
+    EXPECT_EQ(arithmetic.kind, OpKind::VectorAlu);
+    EXPECT_EQ(arithmetic.count, left);
+    EXPECT_EQ(arithmetic.lanes, nullptr);
+    const Op access = stream.next();
+    EXPECT_EQ(access.kind, OpKind::Load);
+    EXPECT_EQ(access.bytes, 4U);
+    access.lanes(access.callable, 64, lanes);
+    EXPECT_EQ(lanes.active, (std::uint64_t{1} << left) - 1);
+    EXPECT_EQ(lanes.address[left - 1], 4 * (left - 1));
+  }
+  const Op scalar = stream.next();
+  EXPECT_EQ(scalar.kind, OpKind::ScalarLoad);
+  EXPECT_EQ(scalar.bytes, 8U);
+  EXPECT_EQ(scalar.address, 0x1234'5678'9abcU);
+  EXPECT_EQ(stream.next().kind, OpKind::End);
+  EXPECT_EQ(stream.next().kind, OpKind::End);
+}
+
+TEST(Stream, LanesBeyondTheWavefrontAreIdle) {
+  Stream stream = countdown(100);
+  stream.next();
+  const Op access = stream.next();
+  LaneAddresses lanes;
+  access.lanes(access.callable, 64, lanes);
+  EXPECT_EQ(lanes.active, ~std::uint64_t{0});
+  access.lanes(access.callable, 32, lanes);
+  EXPECT_EQ(lanes.active, 0xffff'ffffU);
+}
+
+TEST(Op, CountsInstructions) {
+  EXPECT_EQ(instructions(to_op(valu(7))), 7U);
+  EXPECT_EQ(instructions(to_op(salu(3))), 3U);
+  EXPECT_EQ(instructions(to_op(local(4))), 4U);
+  EXPECT_EQ(instructions(to_op(wait(5))), 1U);
+  EXPECT_EQ(to_op(wait(5)).count, 5U);
+  EXPECT_EQ(instructions(to_op(wait(0))), 1U);
+  EXPECT_EQ(instructions(to_op(barrier())), 1U);
+  EXPECT_EQ(instructions(to_op(fence())), 1U);
+  EXPECT_EQ(instructions(to_op(scalar_load(4, VirtAddr{64}))), 1U);
+  EXPECT_EQ(instructions(Op{}), 0U);
+}
+
+}  // namespace
+}  // namespace nearfar
