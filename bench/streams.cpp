@@ -77,7 +77,7 @@ void report(const WorkloadInfo& info, SizeClass size) {
   const auto workload = make_workload(info.name, size, {}, 1);
   const double made = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Tally tally;
-  std::thread([&] { tally = measure(*workload); }).join();   // a thread of its own: its frames are this workload's
+  std::thread([&] { tally = measure(*workload); }).join();  // a thread of its own: its frames are this workload's
   const double mega = 1e-6 / tally.seconds;
   fmt::print("{:8} {:>8.2f} {:>8.2f} {:>12} {:>12} {:>9.0f} {:>9.1f} {:>9.1f} {:>7}\n", info.name, made, tally.seconds,
              tally.instructions, tally.lines, static_cast<double>(tally.lanes) * mega,

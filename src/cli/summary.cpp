@@ -11,6 +11,7 @@
 #include "cli/numbers.h"
 #include "cli/table.h"
 #include "cli/words.h"
+#include "interconnect/topology.h"
 
 namespace nearfar {
 namespace {
@@ -97,10 +98,10 @@ void add_links(Table& table, const Report& report, double seconds) {
   std::string note =
       fmt::format("{} packets; {}", grouped(static_cast<std::uint64_t>(*packets)), rate_text(*bytes / seconds));
   const SystemSpec& spec = report.machine.loaded.spec;
-  if (spec.link.topology == TopologyKind::Switch) {
-    const double ports = static_cast<double>(spec.gpus) + 1;
-    const double peak = static_cast<double>(spec.link.bandwidth.bytes_per_second) * ports;
-    note += fmt::format(", {} of what all ports can send", percent(*bytes / seconds, peak));
+  if (const auto busy = find(report.result, "gpus.link.busy_cycles")) {
+    const double outputs = static_cast<double>(Topology(spec.link, spec.gpus).outputs(DeviceId{0})) * spec.gpus;
+    note += fmt::format("; the GPUs' outputs are busy {} of the time",
+                        percent(*busy, outputs * static_cast<double>(report.result.cycles)));
   }
   table.row({"link traffic", size_text(*bytes), note});
 }
@@ -115,7 +116,8 @@ std::string latency(const RunResult& result, const Terminal& terminal) {
   std::vector<std::pair<std::string, double>> stages;
   for (const StatValue& stat : result.statistics) {
     const std::string_view name = stat.name;
-    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix) || name == "latency.load.total_cycles") continue;
+    if (stat.real || !name.starts_with(kPrefix) || !name.ends_with(kSuffix) || name == "latency.load.total_cycles")
+      continue;
     const auto stage = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
     if (stat.as_double() > 0) stages.emplace_back(stage, stat.as_double());
   }
@@ -126,7 +128,8 @@ std::string latency(const RunResult& result, const Terminal& terminal) {
     table.row(
         {stage, fixed(cycles / *count, 1), percent(cycles, *total), bar(cycles, stages.front().second, kBarWidth)});
   }
-  return fmt::format("\n  mean latency of a load: {} cycles\n", fixed(*total / *count, 1)) + table.text(terminal);
+  return fmt::format("\n  mean latency of a load that misses the L1: {} cycles\n", fixed(*total / *count, 1)) +
+         table.text(terminal);
 }
 
 }  // namespace

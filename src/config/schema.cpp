@@ -125,10 +125,10 @@ class FlagField final : public Field {
 
  private:
   static bool read(std::string_view text) {
-    static const std::vector<std::string> kNames = {"false", "true"};
+    static const std::vector<std::string> names = {"false", "true"};
     if (text == "yes" || text == "on" || text == "1") throw BadValue(fmt::format("write `true` for `{}`.", text));
     if (text == "no" || text == "off" || text == "0") throw BadValue(fmt::format("write `false` for `{}`.", text));
-    return find_name(kNames, text) == 1;
+    return find_name(names, text) == 1;
   }
 
   bool& field_;

@@ -167,6 +167,7 @@ Schema::Schema(Spec& spec) {
 template <class Enum>
 void Section::choice(std::string_view key, Enum& field, std::vector<Option<Enum>> options, std::string_view sentence) {
   std::vector<NamedOption> names;
+  names.reserve(options.size());
   for (const Option<Enum>& option : options) names.push_back({std::string(option.name), option.presets});
   auto get = [&field, options] {
     std::size_t i = 0;

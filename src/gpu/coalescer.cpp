@@ -136,7 +136,8 @@ void Coalescer::store_part(StoreGroup& group, std::uint64_t begin, std::uint64_t
     group.lines |= bit;
     pending_[pending_count_++] = {key, {}};
   } else {
-    do --at; while (pending_[at].key != key);
+    do --at;
+    while (pending_[at].key != key);
   }
 
   PartialLine& written = pending_[at].line;

@@ -14,7 +14,7 @@ namespace nearfar {
 
 struct PageGroup {
   VirtPage page;
-  std::uint64_t lines = 0;                ///< bit i: line i of the page is touched
+  std::uint64_t lines = 0;  ///< bit i: line i of the page is touched
 };
 
 /// What a store writes in a page. Only lines that are not written whole have byte masks, in `Stores::partial`:
@@ -22,14 +22,14 @@ struct PageGroup {
 struct StoreGroup {
   VirtPage page;
   std::uint64_t lines = 0;
-  std::uint64_t full = 0;                 ///< lines of which every byte is written
+  std::uint64_t full = 0;  ///< lines of which every byte is written
   std::uint32_t first_partial = 0;
 
   std::uint64_t partial() const { return lines & ~full; }
 };
 
 struct PartialLine {
-  std::array<std::uint64_t, 2> bytes{};   ///< bit b: byte b of the line is written (lines of 64 B use the first word)
+  std::array<std::uint64_t, 2> bytes{};  ///< bit b: byte b of the line is written (lines of 64 B use the first word)
 
   unsigned count() const { return static_cast<unsigned>(std::popcount(bytes[0]) + std::popcount(bytes[1])); }
 };
@@ -48,13 +48,13 @@ class Coalescer {
   Stores stores(const LaneAddresses& lanes, unsigned bytes);
 
  private:
-  static constexpr unsigned kMaxGroups = 2 * kMaxLanes;   // every lane may straddle the end of a page
-  static constexpr unsigned kSearched = 4;                // up to here pages are looked for one by one
+  static constexpr unsigned kMaxGroups = 2 * kMaxLanes;  // every lane may straddle the end of a page
+  static constexpr unsigned kSearched = 4;               // up to here pages are looked for one by one
   static constexpr unsigned kSlots = 256;
 
   /// A line written in part, while the lanes are gone through.
   struct Pending {
-    std::uint32_t key = 0;                                // group << kLineIndexBits | line
+    std::uint32_t key = 0;  // group << kLineIndexBits | line
     PartialLine line;
   };
 
@@ -72,10 +72,10 @@ class Coalescer {
   std::uint64_t lines_of(std::uint64_t begin, std::uint64_t end) const;
 
   unsigned line_shift_;
-  std::uint32_t count_ = 0;                               // groups so far
-  std::uint32_t current_ = 0;                             // the one touched last
+  std::uint32_t count_ = 0;    // groups so far
+  std::uint32_t current_ = 0;  // the one touched last
   std::uint32_t pending_count_ = 0;
-  std::array<std::uint8_t, kSlots> slots_{};              // index + 1 of the group of a page, by its hash
+  std::array<std::uint8_t, kSlots> slots_{};  // index + 1 of the group of a page, by its hash
   std::array<PageGroup, kMaxGroups> loads_;
   std::array<StoreGroup, kMaxGroups> stores_;
   std::array<Pending, kMaxGroups> pending_;

@@ -42,18 +42,26 @@ void Host::launch(std::size_t a) {
   for (unsigned g = 0; g < application.gpus; ++g) {
     const DeviceId gpu{static_cast<std::uint8_t>(application.first_gpu + g)};
     tell(gpu, {ControlKind::Launch, progress.launch, 0, static_cast<std::uint8_t>(a), last && progress.first});
-    if (greedy) grant(a, gpu, capacity(launch));
+  }
+  for (unsigned g = 0; greedy && g < application.gpus; ++g) {
+    grant(a, DeviceId{static_cast<std::uint8_t>(application.first_gpu + g)}, capacity(launch));
   }
 }
 
-/// Greedy: hands the next workgroups in flattened order to a GPU that has room for them.
+/// Greedy: hands the next workgroups in flattened order to a GPU that has room; with the last one, all are told.
 void Host::grant(std::size_t a, DeviceId gpu, std::uint64_t groups) {
+  const Application& application = applications_[a];
   Progress& progress = progress_[a];
-  const std::uint64_t left = applications_[a].workload->launches()[progress.launch].groups() - progress.next_group;
+  const std::uint64_t left = application.workload->launches()[progress.launch].groups() - progress.next_group;
   const std::uint64_t given = std::min(groups, left);
-  if (given != 0) tell(gpu, {ControlKind::Groups, progress.next_group, given, static_cast<std::uint8_t>(a), false});
+  if (given == 0) return;
+  tell(gpu, {ControlKind::Groups, progress.next_group, given, static_cast<std::uint8_t>(a), false});
   progress.next_group += given;
-  if (given == left) tell(gpu, {ControlKind::NoMore, 0, 0, static_cast<std::uint8_t>(a), false});
+  if (given < left) return;
+  for (unsigned g = 0; g < application.gpus; ++g) {
+    tell(DeviceId{static_cast<std::uint8_t>(application.first_gpu + g)},
+         {ControlKind::NoMore, 0, 0, static_cast<std::uint8_t>(a), false});
+  }
 }
 
 /// Workgroups of a launch that a GPU holds at once.
@@ -70,9 +78,7 @@ void Host::on_control(Transaction* t) {
   const DeviceId gpu{t->requester};
   partition_.pool().give(t);
   if (control.kind == ControlKind::GroupsDone) {
-    const Progress& progress = progress_[control.application];
-    const Launch& launch = applications_[control.application].workload->launches()[progress.launch];
-    if (progress.next_group < launch.groups()) grant(control.application, gpu, control.value);
+    grant(control.application, gpu, control.value);
   } else {
     share_done(control.application, control);
   }

@@ -11,6 +11,10 @@ namespace {
 /// replies overtake them; half of it is worked off before the queue is looked at again, so one event serves many.
 constexpr Cycle kBooking = 64;
 
+/// Who was refused is woken when this many places are free, so that one wake-up moves several requests. The link
+/// does not notice: the queue still holds more than it can send meanwhile.
+std::uint32_t wake_margin(std::uint32_t queue) { return std::clamp<std::uint32_t>(queue / 8, 1, 32); }
+
 }  // namespace
 
 void FabricStats::describe(StatVisitor& visitor) {
@@ -45,6 +49,7 @@ Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topol
       freed_(topology.devices(), 0),
       credit_batch_(std::max(1U, spec.credits / 4)),
       queue_limit_(spec.queue),
+      wake_margin_(wake_margin(spec.queue)),
       drain_event_(partition.pool().take()),
       input_handler_(partition.add_handler<&Fabric::on_input_done>(this)),
       root_handler_(partition.add_handler<&Fabric::on_root>(this)),
@@ -57,6 +62,7 @@ void Fabric::send_request(Transaction* t) {
   const unsigned to = t->destination;
   if (requests_[to].empty() && may_leave(*t)) {
     leave(t);
+    wake_refused();
     return;
   }
   ++stats_.queued_requests;
@@ -78,7 +84,6 @@ void Fabric::leave(Transaction* t) {
   stats_.request_bytes += t->wire_bytes;
   --reserved_;
   forward(t, 0);
-  if (!refused_.empty() && reserved_ < queue_limit_) client_.fabric_has_room(refused_.pop());
 }
 
 void Fabric::schedule_drain() {
@@ -115,7 +120,13 @@ void Fabric::drain() {
     --queued_;
     leave(queue.pop());
   }
+  wake_refused();
   if (queued_ > 0) schedule_drain();
+}
+
+void Fabric::wake_refused() {
+  if (refused_.empty() || reserved_ + wake_margin_ > queue_limit_) return;
+  while (!refused_.empty() && reserved_ < queue_limit_) client_.fabric_has_room(refused_.pop());
 }
 
 void Fabric::answer(Transaction* t, std::uint64_t line_bytes, Cycle after) {

@@ -93,6 +93,7 @@ class Fabric {
   bool may_leave(const Transaction& t) const;
   void leave(Transaction* t);
   void drain();
+  void wake_refused();
   void schedule_drain();
 
   Partition& partition_;
@@ -107,6 +108,7 @@ class Fabric {
   std::vector<std::uint32_t> freed_;             ///< by source: credits not yet sent back
   std::uint32_t credit_batch_;
   std::uint32_t queue_limit_;
+  std::uint32_t wake_margin_;
   std::uint32_t reserved_ = 0;
   std::uint32_t queued_ = 0;
   unsigned next_destination_ = 0;

@@ -28,8 +28,8 @@ constexpr std::size_t kLongestChain = 16;
 
 /// Keys of a file that speak about the file, not about the machine.
 const std::vector<std::string>& file_keys() {
-  static const std::vector<std::string> kKeys = {"base", "description", "abstract"};
-  return kKeys;
+  static const std::vector<std::string> keys = {"base", "description", "abstract"};
+  return keys;
 }
 
 bool is_path(std::string_view name) { return name.ends_with(kExtension); }
@@ -179,7 +179,7 @@ void refuse_cycle(const std::vector<Document>& chain, const Document& base, cons
   fail_at(place, fmt::format("`{}` inherits from itself: {}{}.", base.name, loop, base.name));
 }
 
-/// The system first, its oldest base last.
+/// The oldest base first, the system last.
 std::vector<Document> inheritance(Document system) {
   std::vector<Document> chain;
   chain.push_back(std::move(system));
@@ -191,6 +191,7 @@ std::vector<Document> inheritance(Document system) {
     }
     chain.push_back(std::move(base));
   }
+  std::ranges::reverse(chain);
   return chain;
 }
 
@@ -216,10 +217,10 @@ LoadedSystem load(Document system, std::span<const std::string> overrides) {
   Configuration configuration(loaded.spec);
   const std::vector<Document> chain = inheritance(std::move(system));
   unsigned level = 0;
-  for (auto document = chain.rbegin(); document != chain.rend(); ++document) {
-    document->text("description");
-    document->is_abstract();
-    configuration.add_file(document->root, ++level, file_keys());
+  for (const Document& document : chain) {
+    document.text("description");
+    document.is_abstract();
+    configuration.add_file(document.root, ++level, file_keys());
   }
   ++level;
   for (const std::string& override_text : overrides) configuration.add_override(override_text, level);

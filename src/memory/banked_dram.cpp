@@ -9,15 +9,20 @@ namespace {
 /// What a drain looks through; a few slots of the ring stay free, so that it need not be packed at every write.
 constexpr std::uint32_t kWriteWindow = 48;
 
-/// Rests this many look-aheads before writes are drained unasked: a read that comes meanwhile does not meet the
-/// turn-around, and the timer need not be wound up at every access.
-constexpr Cycle kIdleLookAheads = 4;
+/// Writes that are too few for a drain wait this many look-aheads before they use the time when no read waits: so
+/// several share a turn-around, and an event.
+constexpr Cycle kPatience = 8;
 
 /// Bursts that are committed together at least, so that a decision is worth its event.
 constexpr Cycle kBurstsTogether = 4;
 
-DramRequest make_request(std::uint64_t what, const DramMap::Place& place) {
-  return {what, place.row, static_cast<std::uint16_t>(place.bank), static_cast<std::uint8_t>(place.rank), RowState::Hit};
+DramRequest make_request(std::uint64_t what, const DramMap::Place& place, Cycle now) {
+  return {what,
+          place.row,
+          static_cast<std::uint32_t>(now),
+          static_cast<std::uint16_t>(place.bank),
+          static_cast<std::uint8_t>(place.rank),
+          RowState::Hit};
 }
 
 }  // namespace
@@ -45,7 +50,7 @@ BankedDram::BankedDram(Partition& partition, const DramSpec& spec, std::uint64_t
       ranks_(std::size_t{spec.channels} * spec.ranks) {
   assert(spec.write_low < spec.write_high && spec.write_high <= spec.write_queue);
   look_ahead_ = spec.t_cl + std::max(spec.t_rp + spec.t_rcd, kBurstsTogether * bus().burst().ceil());
-  idle_time_ = kIdleLookAheads * look_ahead_;
+  patience_ = kPatience * look_ahead_;
   for (std::uint32_t i = 0; i < spec.channels; ++i) {
     channels_[i].first_bank = i * spec.ranks * spec.banks;
     channels_[i].first_rank = i * spec.ranks;
@@ -67,10 +72,6 @@ void BankedDram::wake_at(Channel& channel, Cycle when) {
   t->kind = TransactionKind::Event;
   t->user = static_cast<std::uint32_t>(&channel - channels_.data());
   partition_.schedule(t, wake_handler_, when);
-}
-
-void BankedDram::wake_when_idle(Channel& channel) {
-  wake_at(channel, std::max(partition_.now(), channel.bus.free().ceil()) + idle_time_);
 }
 
 void BankedDram::on_wake(Transaction* t) {
@@ -111,7 +112,7 @@ void BankedDram::serve(Channel& channel) {
     }
     commit(channel, choice);
   }
-  if (channel.writes_waiting != 0) wake_when_idle(channel);
+  if (channel.writes_waiting != 0) wake_at(channel, channel.writes_since + patience_);
 }
 
 void BankedDram::take_turns(Channel& channel) {
@@ -122,7 +123,7 @@ void BankedDram::take_turns(Channel& channel) {
     case Turn::Reads:
       if (writes >= spec_.write_high && (channel.turn_left == 0 || !reads_wait)) {
         start_turn(channel, Turn::Drain, writes - spec_.write_low);
-      } else if (writes != 0 && !reads_wait && partition_.now() >= channel.bus.free().ceil() + idle_time_) {
+      } else if (writes != 0 && !reads_wait && partition_.now() >= channel.writes_since + patience_) {
         start_turn(channel, Turn::Spare, 0);
       }
       return;
@@ -146,6 +147,7 @@ void BankedDram::start_turn(Channel& channel, Turn turn, std::uint32_t requests)
   channel.turn = turn;
   channel.turn_left = requests;
   channel.passed = 0;
+  channel.writes_since = partition_.now();
   if (turn != Turn::Reads) ++stats_.write_drains;
   const DramWindow& window = channel.active();
   window.each(window.all(), [&](std::uint32_t slot) {
@@ -209,7 +211,7 @@ ExactTime BankedDram::earliest_data(Channel& channel, const Bank& bank) {
 
 void BankedDram::commit(Channel& channel, const Choice& choice) {
   DramWindow& window = channel.active();
-  const DramRequest& request = window[choice.slot];
+  DramRequest& request = window[choice.slot];
   const std::uint32_t bank = request.bank;
   if (channel.turn_left != 0) --channel.turn_left;
   channel.passed = choice.slot == window.oldest(window.all()) ? 0 : channel.passed + 1;
@@ -221,7 +223,7 @@ void BankedDram::commit(Channel& channel, const Choice& choice) {
   prepare(channel, bank);
 }
 
-void BankedDram::transfer(Channel& channel, const DramRequest& request, ExactTime begin) {
+void BankedDram::transfer(Channel& channel, DramRequest& request, ExactTime begin) {
   Bank& bank = bank_of(channel, request.bank);
   const ExactTime end = channel.bus.book(begin, channel.direction(), bank.rank, partition_.now() + spec_.t_cl);
   const Cycle column = begin.cycle() - spec_.t_cl;
@@ -238,16 +240,18 @@ void BankedDram::transfer(Channel& channel, const DramRequest& request, ExactTim
   }
 }
 
-/// Until its first command a read waits, then it is served; `when` holds the begin of the one or the other.
-void BankedDram::complete_read(const DramRequest& request, Cycle column, ExactTime end) {
-  Transaction* t = reinterpret_cast<Transaction*>(request.what);
+/// Until its first command a read waits, then it is served.
+void BankedDram::complete_read(DramRequest& request, Cycle column, ExactTime end) {
   const Cycle complete = end.ceil() + spec_.controller_latency;
-  if (request.found == RowState::Hit) {
-    stats_.read_wait_cycles += column - t->when;
-    t->when = column;
-  }
-  stats_.read_service_cycles += complete - t->when;
-  partition_.schedule(t, t->handler, complete);
+  if (request.found == RowState::Hit) note_first_command(request, column);
+  stats_.read_service_cycles += static_cast<std::uint32_t>(complete) - request.since;
+  Transaction* t = reinterpret_cast<Transaction*>(request.what);
+  partition_.schedule(t, t->handler, complete + t->user);
+}
+
+void BankedDram::note_first_command(DramRequest& request, Cycle when) {
+  stats_.read_wait_cycles += static_cast<std::uint32_t>(when) - request.since;
+  request.since = static_cast<std::uint32_t>(when);
 }
 
 void BankedDram::prepare(Channel& channel, std::uint32_t bank) {
@@ -281,10 +285,7 @@ void BankedDram::open_row(Channel& channel, DramRequest& request, bool read) {
   tell(channel, DramCommand::Activate, request.bank, activate);
   if (request.found != RowState::Hit) return;
   request.found = conflict ? RowState::Conflict : RowState::Closed;
-  if (!read) return;
-  Transaction* t = reinterpret_cast<Transaction*>(request.what);
-  stats_.read_wait_cycles += begin - t->when;
-  t->when = begin;
+  if (read) note_first_command(request, begin);
 }
 
 void BankedDram::set_row(Channel& channel, std::uint32_t number, std::uint32_t row) {
@@ -359,15 +360,14 @@ void BankedDram::read(Transaction* t, HandlerId done) {
   const Cycle now = partition_.now();
   const DramMap::Place place = map_.place(t->line);
   Channel& channel = channels_[place.channel];
-  DramRequest request = make_request(reinterpret_cast<std::uintptr_t>(t), place);
+  DramRequest request = make_request(reinterpret_cast<std::uintptr_t>(t), place, now);
   ++stats_.reads;
   if (channel.writes_waiting != 0 && write_waits(channel, request, t->line)) {
     stats_.read_service_cycles += spec_.controller_latency;
-    partition_.schedule(t, done, now + spec_.controller_latency);
+    partition_.schedule(t, done, now + spec_.controller_latency + t->user);
     return;
   }
   t->handler = done;
-  t->when = now;
   if (spec_.refresh) refresh(channel);
   const bool first = channel.reads_waiting == 0 && channel.turn == Turn::Reads;
   if (first && read_at_once(channel, request)) return;
@@ -412,12 +412,13 @@ bool BankedDram::can_write(PhysLine line) {
 void BankedDram::write(PhysLine line) {
   const DramMap::Place place = map_.place(line);
   Channel& channel = channels_[place.channel];
+  const DramRequest request = make_request(line.value, place, partition_.now());
   ++stats_.writes;
-  ++channel.writes_waiting;
+  if (channel.writes_waiting++ == 0) channel.writes_since = partition_.now();
   if (channel.writes.size() < write_window_) {
-    enqueue(channel, channel.writes, make_request(line.value, place));
+    enqueue(channel, channel.writes, request);
   } else {
-    channel.more_writes.push(make_request(line.value, place));
+    channel.more_writes.push(request);
   }
   if (channel.turn != Turn::Reads) return;
   if (channel.writes_waiting == spec_.write_high) {
@@ -425,7 +426,7 @@ void BankedDram::write(PhysLine line) {
     // The client is told of room from an event only, never from within its own call.
     if (channel.refused && has_room(channel)) wake_at(channel, partition_.now());
   } else if (channel.wake == kNever) {
-    wake_when_idle(channel);
+    wake_at(channel, channel.writes_since + patience_);
   }
 }
 

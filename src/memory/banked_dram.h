@@ -10,8 +10,8 @@
 //    is open in the bank. So banks are prepared in parallel, in order of age.
 //  - The bus goes to the oldest request whose row is open and whose column command is legal, else to the one that
 //    is legal first. A request that has been passed by too many younger ones gets its row, and goes next.
-//  - Writes wait until `write_high` of them start a drain, which ends at `write_low`; they also drain when the channel
-//    has been idle. While both kinds wait, neither has more than a drain's worth in one turn.
+//  - Writes wait until `write_high` of them start a drain, which ends at `write_low`; those that have waited for some
+//    time also go when no read waits. While both kinds wait, neither has more than a drain's worth in one turn.
 //  - A read of a line whose write still waits is answered from the write queue, after the controller's latency.
 //    A write is never held back by an older read of its line: the cache in front does not write what it is reading.
 //  - Refresh closes the rows of a rank and holds it for t_rfc. One that falls due while requests are committed is put
@@ -115,6 +115,7 @@ class BankedDram final : public Dram {
     std::uint32_t writes_waiting = 0;
     std::uint32_t turn_left = 0;  ///< requests before the other kind may take its turn
     std::uint32_t passed = 0;     ///< younger requests that went before the oldest one
+    Cycle writes_since = 0;       ///< when the writes that wait began to do so
     Cycle wake = kNever;
     DramBus bus;
     DramOpenings openings;
@@ -138,7 +139,6 @@ class BankedDram final : public Dram {
 
   void on_wake(Transaction* t);
   void wake_at(Channel& channel, Cycle when);
-  void wake_when_idle(Channel& channel);
   void tell_client();
 
   void serve(Channel& channel);
@@ -152,8 +152,9 @@ class BankedDram final : public Dram {
   Cycle column_ready(const Channel& channel, const Bank& bank) const;
   ExactTime earliest_data(Channel& channel, const Bank& bank);
   void commit(Channel& channel, const Choice& choice);
-  void transfer(Channel& channel, const DramRequest& request, ExactTime begin);
-  void complete_read(const DramRequest& request, Cycle column, ExactTime end);
+  void transfer(Channel& channel, DramRequest& request, ExactTime begin);
+  void complete_read(DramRequest& request, Cycle column, ExactTime end);
+  void note_first_command(DramRequest& request, Cycle when);
 
   bool read_at_once(Channel& channel, DramRequest& request);
   void enqueue(Channel& channel, DramWindow& window, const DramRequest& request);
@@ -183,7 +184,7 @@ class BankedDram final : public Dram {
   const std::uint32_t write_window_;
   const std::uint32_t pass_limit_;
   Cycle look_ahead_ = 0;   ///< how far ahead a burst may be booked
-  Cycle idle_time_ = 0;    ///< how long a channel must rest before writes use it unasked
+  Cycle patience_ = 0;     ///< how long writes wait for a drain before they use the time when no read waits
   bool telling_ = false;
   bool tell_again_ = false;
   DramObserver* observer_ = nullptr;

@@ -19,7 +19,8 @@ enum class RowState : std::uint8_t { Hit, Closed, Conflict };
 struct DramRequest {
   std::uint64_t what = 0;  ///< the transaction of a read, the line of a write
   std::uint32_t row = 0;
-  std::uint16_t bank = 0;  ///< of the channel
+  std::uint32_t since = 0;  ///< low bits of the cycle in which it came; from its first command on, of that one's
+  std::uint16_t bank = 0;   ///< of the channel
   std::uint8_t rank = 0;
   RowState found = RowState::Hit;
 };

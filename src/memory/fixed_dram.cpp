@@ -27,7 +27,7 @@ void FixedDram::read(Transaction* t, HandlerId done) {
   const Cycle complete = channel.bus.pass(now, line_bytes_) + latency_;
   stats_.read_wait_cycles += wait;
   stats_.read_service_cycles += complete - now - wait;
-  partition_.schedule(t, done, complete);
+  partition_.schedule(t, done, complete + t->user);
 }
 
 bool FixedDram::can_write(PhysLine line) {

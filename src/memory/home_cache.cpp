@@ -244,7 +244,8 @@ HomeCache::Outcome HomeCache::write(Bank& bank, Transaction* t, bool remote, Cyc
   const bool dirty = bank.tags.valid(victim) && (bank.tags.state(victim) & kDirty) != 0;
   if (dirty && !dram_->can_write(line_of(bank, victim))) return Outcome::Stall;
   ++stats_.writes;
-  write_hit(bank, install(bank, t->line), *t);
+  install(bank, victim, t->line);
+  write_hit(bank, victim, *t);
   return Outcome::Done;
 }
 
@@ -281,9 +282,8 @@ HomeCache::Outcome HomeCache::miss(Bank& bank, Transaction* t, bool remote, Cycl
   return Outcome::Kept;
 }
 
-/// Makes room for a line and puts it there; a dirty victim goes to memory.
-TagArray::Slot HomeCache::install(Bank& bank, PhysLine line) {
-  const TagArray::Slot slot = bank.tags.victim(key(line));
+/// Puts a line into a slot; what was there leaves, to memory if it is dirty.
+void HomeCache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
   if (bank.tags.valid(slot)) {
     ++stats_.evictions;
     if ((bank.tags.state(slot) & kDirty) != 0) {
@@ -294,7 +294,6 @@ TagArray::Slot HomeCache::install(Bank& bank, PhysLine line) {
     }
   }
   bank.tags.fill(slot, key(line));
-  return slot;
 }
 
 void HomeCache::on_hit(Transaction* t) { client_.lines_served(t); }
@@ -302,7 +301,8 @@ void HomeCache::on_hit(Transaction* t) { client_.lines_served(t); }
 void HomeCache::on_fill(Transaction* t) {
   Bank& bank = bank_of(t->line);
   Mshrs::Entry* pending = bank.mshrs.find(t->line);
-  const TagArray::Slot slot = install(bank, t->line);
+  const TagArray::Slot slot = bank.tags.victim(key(t->line));
+  install(bank, slot, t->line);
   if (oracle_ != nullptr) bank.versions[slot] = oracle_->memory_read(t->line);
 
   if (counts_latency(*t)) {

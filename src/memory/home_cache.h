@@ -133,7 +133,7 @@ class HomeCache final : public DramClient {
   Outcome act(Bank& bank, Transaction* t, bool remote, Cycle extra);
   Outcome write(Bank& bank, Transaction* t, bool remote, Cycle extra);
   Outcome miss(Bank& bank, Transaction* t, bool remote, Cycle extra);
-  TagArray::Slot install(Bank& bank, PhysLine line);
+  void install(Bank& bank, TagArray::Slot slot, PhysLine line);
   void write_hit(Bank& bank, TagArray::Slot slot, const Transaction& t);
   void read_hit(Bank& bank, TagArray::Slot slot, const Transaction& t);
   void finish(Bank& bank, Transaction* t, bool remote, Outcome outcome, Cycle extra);

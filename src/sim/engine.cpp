@@ -14,7 +14,8 @@ namespace {
 /// when one of them has been put to sleep by the host.
 class SpinBarrier {
  public:
-  explicit SpinBarrier(unsigned threads) : threads_(threads) {}
+  explicit SpinBarrier(unsigned threads)
+      : threads_(threads), spins_(threads <= std::thread::hardware_concurrency() ? 4000 : 0) {}
 
   void arrive_and_wait() {
     const std::uint32_t round = round_.load(std::memory_order_acquire);
@@ -24,12 +25,13 @@ class SpinBarrier {
       return;
     }
     for (unsigned spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
-      if (spins > 4000) std::this_thread::yield();
+      if (spins > spins_) std::this_thread::yield();
     }
   }
 
  private:
   const unsigned threads_;
+  const unsigned spins_;
   alignas(64) std::atomic<std::uint32_t> arrived_{0};
   alignas(64) std::atomic<std::uint32_t> round_{0};
 };

@@ -54,14 +54,16 @@ std::string what_is_possible(const WorkloadParameter& parameter) {
 }
 
 void check(const WorkloadInfo& info, const WorkloadParameter& parameter, std::uint64_t value) {
-  assert(parameter.minimum % parameter.step == parameter.offset && parameter.maximum % parameter.step == parameter.offset);
+  assert(parameter.minimum % parameter.step == parameter.offset &&
+         parameter.maximum % parameter.step == parameter.offset);
   const std::uint64_t possible = nearest_possible(parameter, value);
   if (possible != value) refuse(info.name, parameter.name, value, what_is_possible(parameter), possible);
 }
 
 Parameters complete(const WorkloadInfo& info, SizeClass size, std::span<const ParameterSetting> settings) {
   std::vector<ParameterSetting> values;
-  for (const WorkloadParameter& parameter : info.parameters) values.push_back({parameter.name, value_in(size, parameter)});
+  for (const WorkloadParameter& parameter : info.parameters)
+    values.push_back({parameter.name, value_in(size, parameter)});
   for (const ParameterSetting& setting : settings) {
     const auto found = std::ranges::find(values, setting.name, &ParameterSetting::name);
     if (found == values.end()) {

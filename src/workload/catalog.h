@@ -17,9 +17,9 @@ enum class SizeClass : std::uint8_t { Small, Medium, Paper };
 struct WorkloadParameter {
   std::string name;
   std::string sentence;
-  std::uint64_t small = 0, medium = 0, paper = 0;   ///< value in each size
+  std::uint64_t small = 0, medium = 0, paper = 0;  ///< value in each size
   std::uint64_t minimum = 1, maximum = ~std::uint64_t{0};
-  std::uint64_t step = 1, offset = 0;               ///< only values offset + k·step are possible
+  std::uint64_t step = 1, offset = 0;  ///< only values offset + k·step are possible
 };
 
 struct ParameterSetting {
@@ -28,10 +28,10 @@ struct ParameterSetting {
 };
 
 struct WorkloadInfo {
-  std::string name;       ///< "MT"
-  std::string title;      ///< "matrix transpose"
-  std::string suite;      ///< "AMD APP SDK"
-  std::string sentence;   ///< access pattern in one sentence
+  std::string name;      ///< "MT"
+  std::string title;     ///< "matrix transpose"
+  std::string suite;     ///< "AMD APP SDK"
+  std::string sentence;  ///< access pattern in one sentence
   std::vector<WorkloadParameter> parameters;
 };
 

@@ -49,10 +49,10 @@ struct Op {
   OpKind kind = OpKind::End;
   std::uint8_t bytes = 0;
   std::uint16_t count = 0;
-  Lanes lanes = nullptr;                                    ///< Load, Store, Atomic
+  Lanes lanes = nullptr;  ///< Load, Store, Atomic
   union {
-    const void* callable = nullptr;                         ///< Load, Store, Atomic: what `lanes` is called with
-    std::uint64_t address;                                  ///< ScalarLoad
+    const void* callable = nullptr;  ///< Load, Store, Atomic: what `lanes` is called with
+    std::uint64_t address;           ///< ScalarLoad
   };
 };
 
@@ -61,10 +61,10 @@ inline constexpr VirtAddr kIdle{~std::uint64_t{0}};
 
 /// Which part of the grid a wavefront is. Lane l of wavefront w has flattened local id 64w + l, x fastest.
 struct Wave {
-  std::uint32_t group_x = 0, group_y = 0, group_z = 0;      ///< workgroup coordinates
-  std::uint32_t index = 0;                                  ///< wavefront in its workgroup
-  std::uint32_t size_x = 1, size_y = 1;                     ///< workgroup size in items
-  std::uint32_t lanes = kMaxLanes;                          ///< lanes of a wavefront in this machine (64, or 32)
+  std::uint32_t group_x = 0, group_y = 0, group_z = 0;  ///< workgroup coordinates
+  std::uint32_t index = 0;                              ///< wavefront in its workgroup
+  std::uint32_t size_x = 1, size_y = 1;                 ///< workgroup size in items
+  std::uint32_t lanes = kMaxLanes;                      ///< lanes of a wavefront in this machine (64, or 32)
 
   constexpr std::uint32_t local(unsigned lane) const { return index * lanes + lane; }
   constexpr std::uint32_t local_x(unsigned lane) const { return local(lane) % size_x; }

@@ -22,7 +22,7 @@ enum class Placement : std::uint8_t {
 
 struct Buffer {
   std::string name;
-  VirtAddr base;           ///< page aligned
+  VirtAddr base;  ///< page aligned
   std::uint64_t bytes = 0;
   Placement placement = Placement::Distribute;
 };
@@ -38,10 +38,10 @@ enum class Split : std::uint8_t {
 enum class Dim : std::uint8_t { X, Y, Z };
 
 struct Launch {
-  std::string kernel;                                       ///< name of the kernel, for statistics
-  std::uint32_t groups_x = 1, groups_y = 1, groups_z = 1;   ///< grid, in workgroups
-  std::uint32_t size_x = 64, size_y = 1;                    ///< workgroup, in items
-  std::uint64_t local_bytes = 0;                            ///< local memory a workgroup takes
+  std::string kernel;                                      ///< name of the kernel, for statistics
+  std::uint32_t groups_x = 1, groups_y = 1, groups_z = 1;  ///< grid, in workgroups
+  std::uint32_t size_x = 64, size_y = 1;                   ///< workgroup, in items
+  std::uint64_t local_bytes = 0;                           ///< local memory a workgroup takes
   Split split = Split::Offset;
   Dim split_dim = Dim::X;
 

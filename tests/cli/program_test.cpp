@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
 
 #include "cli/process.h"
 
@@ -188,10 +190,29 @@ TEST(List, NamesWhatThereIs) {
   EXPECT_THAT(nearfar("list statistics").out, HasSubstr("run.cycles "));
 }
 
-/// Every name of a result must be explained by `nearfar list statistics`, placeholders filled in.
+/// `gpu<g>.l1v.hits` explains gpu0.l1v.hits: what is between < and > stands for any text without a dot.
+std::string pattern_of(const std::string& name) {
+  std::string out;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') {
+      out += "[^.]+";
+      i = name.find('>', i);
+    } else {
+      out += name[i] == '.' ? "\\." : std::string(1, name[i]);
+    }
+  }
+  return out;
+}
+
 TEST(List, ExplainsEveryStatisticOfARun) {
-  const Json json = Json::parse(nearfar(kTinyRun + "--json -").out);
+  std::istringstream lines(nearfar("list statistics").out);
+  std::string alternatives, line;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) alternatives += "|" + pattern_of(line.substr(0, line.find(' ')));
+  const std::regex explained(alternatives.substr(1), std::regex::optimize);
+  const Json json = Json::parse(nearfar(kTinyRun + "--set gpus=2 --json -").out);
   EXPECT_GT(json["statistics"].size(), 10U);
+  for (const auto& [name, value] : json["statistics"].items()) EXPECT_TRUE(std::regex_match(name, explained)) << name;
 }
 
 TEST(Completion, ScriptsAreValid) {

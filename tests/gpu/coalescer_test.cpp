@@ -93,7 +93,8 @@ LaneAddresses random_lanes(unsigned lanes, unsigned bytes) {
   }
   const std::uint64_t everybody = ~std::uint64_t{0} >> (kMaxLanes - lanes);
   all.active = everybody & *rc::gen::oneOf(rc::gen::just(everybody), rc::gen::arbitrary<std::uint64_t>(),
-                                           rc::gen::map(rc::gen::inRange(0U, 64U), [](unsigned n) { return (std::uint64_t{1} << n) - 1; }));
+                                           rc::gen::map(rc::gen::inRange(0U, 64U),
+                                                        [](unsigned n) { return (std::uint64_t{1} << n) - 1; }));
   for (unsigned lane = 0; lane < kMaxLanes; ++lane) {
     if ((all.active >> lane & 1) == 0) all.address[lane] = kIdle.value;
   }
@@ -103,7 +104,7 @@ LaneAddresses random_lanes(unsigned lanes, unsigned bytes) {
 RC_GTEST_PROP(Coalescer, AgreesWithTheReference, ()) {
   const unsigned line_bytes = *rc::gen::element(64U, 128U);
   Coalescer coalescer(line_bytes);
-  for (int i = 0; i < 8; ++i) {   // one after the other: nothing may stay behind
+  for (int i = 0; i < 8; ++i) {  // one after the other: nothing may stay behind
     const unsigned bytes = *rc::gen::inRange(1U, 17U);
     const LaneAddresses lanes = random_lanes(*rc::gen::element(32U, 64U), bytes);
     check_loads(coalescer, lanes, bytes, line_bytes);
@@ -171,11 +172,24 @@ TEST(Coalescer, EdgesOfAShiftedRunArePartial) {
 TEST(Coalescer, PartsThatCompleteALineMakeItFull) {
   Coalescer coalescer(128);
   LaneAddresses lanes = linear(0, 0);
-  for (unsigned lane = 0; lane < kMaxLanes; ++lane) lanes.address[lane] = (lane * 37 % 64) * 2;   // all 128 bytes, in disorder
+  for (unsigned lane = 0; lane < kMaxLanes; ++lane)
+    lanes.address[lane] = (lane * 37 % 64) * 2;  // all 128 bytes, in disorder
   const Stores stores = coalescer.stores(lanes, 2);
   ASSERT_EQ(stores.groups.size(), 1U);
   EXPECT_EQ(stores.groups[0].full, 1U);
   EXPECT_TRUE(stores.partial.empty());
+}
+
+TEST(Coalescer, AFullLineStaysFull) {
+  Coalescer coalescer(64);
+  LaneAddresses lanes = linear(0x1000, 4);
+  lanes.address[40] = 0x1008;
+  const Stores stores = coalescer.stores(lanes, 4);
+  ASSERT_EQ(stores.groups.size(), 1U);
+  EXPECT_EQ(stores.groups[0].lines, 0xfU);
+  EXPECT_EQ(stores.groups[0].full, 0xbU);
+  ASSERT_EQ(stores.partial.size(), 1U);
+  EXPECT_EQ(stores.partial[0].bytes[0], ~(std::uint64_t{0xf} << 32));
 }
 
 }  // namespace

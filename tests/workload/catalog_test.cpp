@@ -95,30 +95,35 @@ TEST(Catalog, LaunchesSplitAndBuffersLieAsTheSuitesDo) {
 }
 
 TEST(Catalog, NamesTheNearestOfAMistypedName) {
-  EXPECT_EQ(refusal("FRI", {}), "There is no workload `FRI`; the workloads are FIR, KM, MM, MT, PR, ST. Did you mean `FIR`?");
+  EXPECT_EQ(refusal("FRI", {}),
+            "There is no workload `FRI`; the workloads are FIR, KM, MM, MT, PR, ST. Did you mean `FIR`?");
   EXPECT_EQ(refusal("MT", {{"widht", 64}}), "MT has no parameter `widht`; it has width. Did you mean `width`?");
   EXPECT_EQ(refusal("PR", {{"qqqqqq", 64}}), "PR has no parameter `qqqqqq`; it has n, m, iterations, graph, permute.");
 }
 
 TEST(Catalog, SaysWhatAParameterMayBe) {
-  EXPECT_EQ(refusal("MT", {{"width", 100}}),
-            "The parameter `width` of MT is 100, but must be a multiple of 64 and from 64 to 131072; the nearest possible "
-            "value is 128.");
-  EXPECT_EQ(refusal("MT", {{"width", 0}}),
-            "The parameter `width` of MT is 0, but must be a multiple of 64 and from 64 to 131072; the nearest possible "
-            "value is 64.");
-  EXPECT_EQ(refusal("MT", {{"width", ~std::uint64_t{0}}}),
-            "The parameter `width` of MT is 18446744073709551615, but must be a multiple of 64 and from 64 to 131072; the "
-            "nearest possible value is 131072.");
+  EXPECT_EQ(
+      refusal("MT", {{"width", 100}}),
+      "The parameter `width` of MT is 100, but must be a multiple of 64 and from 64 to 131072; the nearest possible "
+      "value is 128.");
+  EXPECT_EQ(
+      refusal("MT", {{"width", 0}}),
+      "The parameter `width` of MT is 0, but must be a multiple of 64 and from 64 to 131072; the nearest possible "
+      "value is 64.");
+  EXPECT_EQ(
+      refusal("MT", {{"width", ~std::uint64_t{0}}}),
+      "The parameter `width` of MT is 18446744073709551615, but must be a multiple of 64 and from 64 to 131072; the "
+      "nearest possible value is 131072.");
   EXPECT_EQ(refusal("ST", {{"rows", 1024}}),
             "The parameter `rows` of ST is 1024, but must be 2 more than a multiple of 16 and from 18 to 65538; the "
             "nearest possible value is 1026.");
   EXPECT_EQ(refusal("ST", {{"columns", 1}}),
             "The parameter `columns` of ST is 1, but must be 2 more than a multiple of 64 and from 66 to 65538; the "
             "nearest possible value is 66.");
-  EXPECT_EQ(refusal("MM", {{"n", 47}}),
-            "The parameter `n` of MM is 47, but must be a multiple of 32 and from 32 to 65536; the nearest possible value "
-            "is 32.");
+  EXPECT_EQ(
+      refusal("MM", {{"n", 47}}),
+      "The parameter `n` of MM is 47, but must be a multiple of 32 and from 32 to 65536; the nearest possible value "
+      "is 32.");
   EXPECT_EQ(refusal("MM", {{"a_rows", 2}}),
             "The parameter `a_rows` of MM is 2, but must be from 0 to 1; the nearest possible value is 1.");
   EXPECT_EQ(refusal("FIR", {{"n", 1000}}),
@@ -129,9 +134,10 @@ TEST(Catalog, SaysWhatAParameterMayBe) {
 }
 
 TEST(Catalog, SaysWhichParametersDoNotGoTogether) {
-  EXPECT_EQ(refusal("PR", {{"n", 10}, {"m", 101}}),
-            "The parameter `m` of PR is 101, but a matrix with n² entries cannot have more; the nearest possible value is "
-            "100.");
+  EXPECT_EQ(
+      refusal("PR", {{"n", 10}, {"m", 101}}),
+      "The parameter `m` of PR is 101, but a matrix with n² entries cannot have more; the nearest possible value is "
+      "100.");
   EXPECT_EQ(refusal("PR", {{"n", 1000}, {"graph", 1}}),
             "The parameter `n` of PR is 1000, but must be a power of two when graph is 1 (R-MAT); the nearest possible "
             "value is 1024.");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <ostream>
 #include <string_view>
 #include <vector>
 
@@ -147,6 +148,34 @@ inline double percent_by(const Workload& workload, const Census& census, int gpu
   }
   return 100.0 * static_cast<double>(matching) / static_cast<double>(touched);
 }
+
+/// What each item of a workgroup loads (+) and stores (-), in its order.
+struct Touch {
+  char how;
+  VirtAddr at;
+  bool operator==(const Touch&) const = default;
+};
+using Items = std::vector<std::vector<Touch>>;
+
+inline Items touches(const Workload& workload, std::size_t l, std::uint64_t group, unsigned lanes = 64) {
+  const Launch& launch = workload.launches()[l];
+  Items items(launch.items());
+  LaneAddresses addresses;
+  for (std::uint32_t w = 0; w < launch.waves(lanes); ++w) {
+    Stream stream = workload.wavefront(l, launch.wave(group, w, lanes));
+    for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) {
+      if (op.lanes == nullptr) continue;
+      op.lanes(op.callable, lanes, addresses);
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        if ((addresses.active >> lane & 1) == 0) continue;
+        items.at(w * lanes + lane).push_back({op.kind == OpKind::Load ? '+' : '-', VirtAddr{addresses.address[lane]}});
+      }
+    }
+  }
+  return items;
+}
+
+inline std::ostream& operator<<(std::ostream& out, const Touch& touch) { return out << touch.how << touch.at.value; }
 
 inline std::shared_ptr<const Workload> make(std::string_view name, std::vector<ParameterSetting> settings = {},
                                             std::uint64_t seed = 1) {

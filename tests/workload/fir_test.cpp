@@ -43,22 +43,21 @@ TEST(Fir, OnlyTheFirstWavefrontReadsTheHistory) {
   EXPECT_EQ(pages_by(take_wave(*fir, 0, 3, 0), fir->buffers()[last], 1), 0U);
 }
 
-TEST(Fir, TheFirstItemsReadHistoryWhereSamplesEnd) {
-  const auto fir = make("FIR", {{"n", 256}});
-  Stream stream = fir->wavefront(0, fir->launches()[0].wave(0, 0, 64));
-  LaneAddresses lanes;
-  std::uint64_t tap = 0;
-  for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) {
-    if (op.kind != OpKind::Load) continue;
-    op.lanes(op.callable, 64, lanes);
-    for (std::uint64_t t = 0; t < 64; ++t) {
-      const VirtAddr expected = t >= tap ? buffer(*fir, "input").base + 4 * (t - tap)
-                                         : buffer(*fir, "history").base + 4 * (16 - (tap - t));
-      ASSERT_EQ(lanes.address[t], expected.value) << "tap " << tap << ", item " << t;
+TEST(Fir, ItemsReadTheSamplesBeforeThemAndHistoryBeforeTheFirst) {
+  const auto fir = make("FIR", {{"n", 512}});
+  const VirtAddr input = buffer(*fir, "input").base, output = buffer(*fir, "output").base;
+  const VirtAddr history = buffer(*fir, "history").base;
+  for (const std::uint64_t group : {0U, 1U}) {
+    Items expected;
+    for (std::uint64_t t = 256 * group; t < 256 * (group + 1); ++t) {
+      auto& item = expected.emplace_back();
+      for (std::uint64_t i = 0; i < 16; ++i) {
+        item.push_back({'+', t >= i ? input + 4 * (t - i) : history + 4 * (16 - (i - t))});
+      }
+      item.push_back({'-', output + 4 * t});
     }
-    ++tap;
+    EXPECT_EQ(touches(*fir, 0, group), expected);
   }
-  EXPECT_EQ(tap, 16U);
 }
 
 TEST(Fir, GpusShareOnePageAtEachBorder) {

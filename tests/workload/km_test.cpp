@@ -55,5 +55,37 @@ TEST(KMeans, PointsBeyondTheLastAreNobodys) {
   EXPECT_EQ(pages_touched(take_census(*km)), pages_of(*km));
 }
 
+TEST(KMeans, ItemsReadTheirPoint) {
+  const std::uint64_t points = 100, features = 3, clusters = 2;
+  const auto km = make("KM", {{"points", points}, {"features", features}, {"clusters", clusters}, {"iterations", 1}});
+  const VirtAddr feature = buffer(*km, "feature").base, swapped = buffer(*km, "feature_swap").base;
+  const VirtAddr membership = buffer(*km, "membership").base;
+  Items swap(64), compute(64);
+  for (std::uint64_t t = 64; t < points; ++t) {
+    for (std::uint64_t i = 0; i < features; ++i) {
+      swap[t - 64].push_back({'+', feature + 4 * (t * features + i)});
+      swap[t - 64].push_back({'-', swapped + 4 * (i * points + t)});
+    }
+    for (std::uint64_t c = 0; c < clusters; ++c) {
+      for (std::uint64_t l = 0; l < features; ++l) compute[t - 64].push_back({'+', swapped + 4 * (l * points + t)});
+    }
+    compute[t - 64].push_back({'-', membership + 4 * t});
+  }
+  EXPECT_EQ(touches(*km, 0, 1), swap);
+  EXPECT_EQ(touches(*km, 1, 1), compute);
+}
+
+TEST(KMeans, ClustersAreReadInOrder) {
+  const auto km = make("KM", {{"points", 64}, {"features", 3}, {"clusters", 2}, {"iterations", 1}});
+  Stream stream = km->wavefront(1, km->launches()[1].wave(0, 0, 64));
+  VirtAddr next = buffer(*km, "clusters").base;
+  for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) {
+    if (op.kind != OpKind::ScalarLoad) continue;
+    EXPECT_EQ(op.address, next.value);
+    next = next + 4;
+  }
+  EXPECT_EQ(next, buffer(*km, "clusters").base + 4 * 6);
+}
+
 }  // namespace
 }  // namespace nearfar

@@ -51,5 +51,29 @@ TEST(Multiply, WithLocalRowsEverybodyReadsTheFirst32OfA) {
   EXPECT_LT(percent_by(*mm, census, 4), 53);
 }
 
+TEST(Multiply, ItemsReadRowsOfAAndColumnsOfB) {
+  const std::uint64_t n = 96, g = n / 4;
+  for (const std::uint64_t local_rows : {0U, 1U}) {
+    const auto mm = make("MM", {{"n", n}, {"a_rows", local_rows}});
+    const VirtAddr a = buffer(*mm, "A").base, b = buffer(*mm, "B").base, c = buffer(*mm, "C").base;
+    const std::uint64_t gx = 1, gy = 2;
+    Items expected;
+    for (std::uint64_t ly = 0; ly < 8; ++ly) {
+      for (std::uint64_t lx = 0; lx < 8; ++lx) {
+        auto& item = expected.emplace_back();
+        const std::uint64_t x = 8 * gx + lx, y = 8 * gy + ly;
+        for (std::uint64_t i = 0; i < n / 32; ++i) {
+          for (std::uint64_t k = 0; k < 4; ++k) {
+            item.push_back({'+', a + 16 * (i * 8 + lx + (4 * (local_rows == 1 ? ly : y) + k) * g)});
+          }
+          for (std::uint64_t j = 0; j < 32; ++j) item.push_back({'+', b + 16 * (x + (32 * i + j) * g)});
+        }
+        for (std::uint64_t k = 0; k < 4; ++k) item.push_back({'-', c + 16 * (x + (4 * y + k) * g)});
+      }
+    }
+    EXPECT_EQ(touches(*mm, 0, gy * 3 + gx), expected);
+  }
+}
+
 }  // namespace
 }  // namespace nearfar

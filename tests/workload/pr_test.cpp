@@ -102,9 +102,35 @@ TEST(PageRank, TwoHalfWavefrontsShareARowAndMeetInTheReduction) {
 }
 
 TEST(PageRank, TheSeedMakesTheMatrix) {
-  const auto lines = [](std::uint64_t seed) { return take_census(*make("PR", {{"n", 512}, {"m", 4096}}, seed)).lines.total; };
+  const auto lines = [](std::uint64_t seed) {
+    return take_census(*make("PR", {{"n", 512}, {"m", 4096}}, seed)).lines.total;
+  };
   EXPECT_EQ(lines(1), lines(1));
   EXPECT_NE(lines(1), lines(2));
+}
+
+TEST(PageRank, ItemsMultiplyEvery64thEdge) {
+  const Csr matrix = uniform_graph(150, 150 * 100, 1);
+  const auto pr = make("PR", {{"n", 150}, {"m", 150 * 100}, {"iterations", 2}});
+  const VirtAddr offsets = buffer(*pr, "rowOffset").base, col = buffer(*pr, "col").base, val = buffer(*pr, "val").base;
+  const VirtAddr vectors[] = {buffer(*pr, "x").base, buffer(*pr, "y").base};
+  const std::uint32_t row = 77;
+  for (std::size_t launch = 0; launch < 2; ++launch) {
+    const VirtAddr x = vectors[launch], y = vectors[1 - launch];
+    Items expected;
+    for (std::uint32_t k = 0; k < 64; ++k) {
+      auto& item = expected.emplace_back();
+      item.push_back({'-', y + 4 * row});
+      item.push_back({'+', offsets + 4 * row});
+      for (std::uint64_t j = matrix.row[row] + k; j < matrix.row[row + 1]; j += 64) {
+        item.push_back({'+', col + 4 * j});
+        item.push_back({'+', val + 4 * j});
+        item.push_back({'+', x + std::uint64_t{4} * matrix.col[j]});
+      }
+      if (k == 0) item.push_back({'-', y + 4 * row});
+    }
+    EXPECT_EQ(touches(*pr, launch, row), expected) << "launch " << launch;
+  }
 }
 
 }  // namespace

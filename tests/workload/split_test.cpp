@@ -21,9 +21,8 @@ Launch grid(std::uint32_t x, std::uint32_t y, std::uint32_t z, Dim dim) {
 }
 
 RC_GTEST_PROP(Split, EveryWorkgroupHasOneOwner, ()) {
-  const Launch launch =
-      grid(*rc::gen::inRange(1U, 20U), *rc::gen::inRange(1U, 20U), *rc::gen::inRange(1U, 5U),
-           *rc::gen::element(Dim::X, Dim::Y, Dim::Z));
+  const Launch launch = grid(*rc::gen::inRange(1U, 20U), *rc::gen::inRange(1U, 20U), *rc::gen::inRange(1U, 5U),
+                             *rc::gen::element(Dim::X, Dim::Y, Dim::Z));
   const Split split = *rc::gen::element(Split::Offset, Split::Blocks, Split::RoundRobin);
   const unsigned gpus = *rc::gen::inRange(1U, 20U);
   const unsigned cus = *rc::gen::inRange(1U, 70U);
@@ -52,7 +51,8 @@ RC_GTEST_PROP(Split, OffsetGivesEachGpuItsRunOfTheDimension, ()) {
 TEST(Split, BlocksFillTheFirstGpusWhenTheLaunchIsSmall) {
   const auto sizes = [](std::uint32_t groups) {
     std::vector<std::uint64_t> all;
-    for (unsigned gpu = 0; gpu < 4; ++gpu) all.push_back(Share(grid(groups, 1, 1, Dim::X), Split::Blocks, gpu, 4, 64).size());
+    for (unsigned gpu = 0; gpu < 4; ++gpu)
+      all.push_back(Share(grid(groups, 1, 1, Dim::X), Split::Blocks, gpu, 4, 64).size());
     return all;
   };
   EXPECT_EQ(sizes(256), (std::vector<std::uint64_t>{64, 64, 64, 64}));
@@ -63,7 +63,8 @@ TEST(Split, BlocksFillTheFirstGpusWhenTheLaunchIsSmall) {
 
 TEST(Split, RoundRobinDealsThemOut) {
   EXPECT_EQ(groups_of(Share(grid(7, 1, 1, Dim::X), Split::RoundRobin, 1, 3, 64)), (std::vector<std::uint64_t>{1, 4}));
-  EXPECT_EQ(groups_of(Share(grid(7, 1, 1, Dim::X), Split::RoundRobin, 0, 3, 64)), (std::vector<std::uint64_t>{0, 3, 6}));
+  EXPECT_EQ(groups_of(Share(grid(7, 1, 1, Dim::X), Split::RoundRobin, 0, 3, 64)),
+            (std::vector<std::uint64_t>{0, 3, 6}));
   EXPECT_EQ(Share(grid(2, 1, 1, Dim::X), Split::RoundRobin, 2, 3, 64).size(), 0U);
 }
 

@@ -35,19 +35,26 @@ TEST(Stencil, HalvesOfAWorkgroupFetchTheBorderOfTheirOwnSide) {
   EXPECT_EQ(left.lines.total + right.lines.total, 18U * 3 * 2 + 36 + 16 * 3 * 2);
 }
 
-TEST(Stencil, ArraysSwapAtEveryIteration) {
-  const auto st = make("ST", {{"rows", 18}, {"columns", 66}, {"iterations", 2}});
-  const std::uint64_t data = buffer(*st, "data").base.value, new_data = buffer(*st, "newData").base.value;
-  LaneAddresses lanes;
+TEST(Stencil, ItemsReadTheirColumnAndTheOutermostTheBorder) {
+  const std::uint64_t pitch = 208;
+  const auto st = make("ST", {{"rows", 50}, {"columns", 194}, {"iterations", 2}});
+  const VirtAddr arrays[] = {buffer(*st, "data").base, buffer(*st, "newData").base};
+  const std::uint64_t rb = 2, cb = 1;
   for (std::size_t launch = 0; launch < 2; ++launch) {
-    Stream stream = st->wavefront(launch, st->launches()[launch].wave(0, 0, 64));
-    for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) {
-      if (op.lanes == nullptr) continue;
-      op.lanes(op.callable, 64, lanes);
-      const bool in_new_data = lanes.address[static_cast<unsigned>(std::countr_zero(lanes.active))] >= new_data;
-      ASSERT_EQ(in_new_data, (op.kind == OpKind::Store) == (launch == 0));
-      ASSERT_GE(lanes.address[static_cast<unsigned>(std::countr_zero(lanes.active))], data);
+    const VirtAddr from = arrays[launch], to = arrays[1 - launch];
+    Items expected;
+    for (std::uint64_t c = 0; c < 64; ++c) {
+      auto& item = expected.emplace_back();
+      for (std::uint64_t i = 0; i < 18; ++i)
+        item.push_back({'+', from + 4 * ((16 * rb + i) * pitch + 64 * cb + c + 1)});
+      for (std::uint64_t i = 0; i < 18; ++i) {
+        if (c == 0) item.push_back({'+', from + 4 * ((16 * rb + i) * pitch + 64 * cb)});
+        if (c == 63) item.push_back({'+', from + 4 * ((16 * rb + i) * pitch + 64 * cb + 65)});
+      }
+      for (std::uint64_t i = 0; i < 16; ++i)
+        item.push_back({'-', to + 4 * ((16 * rb + i + 1) * pitch + 64 * cb + c + 1)});
     }
+    EXPECT_EQ(touches(*st, launch, cb * 3 + rb), expected) << "launch " << launch;
   }
 }
 
@@ -58,7 +65,8 @@ TEST(Stencil, VerticalBandsShareThePagesOfTheRows) {
     int gpus;
     double percent;
   };
-  for (const auto& [rows, columns, gpus, percent] : {Case{514, 4098, 2, 99.2}, {1026, 2050, 3, 97.6}, {1026, 1026, 4, 100}}) {
+  for (const auto& [rows, columns, gpus, percent] :
+       {Case{514, 4098, 2, 99.2}, {1026, 2050, 3, 97.6}, {1026, 1026, 4, 100}}) {
     const auto st = make("ST", {{"rows", rows}, {"columns", columns}, {"iterations", 2}});
     const Census census = take_census(*st, 4);
     EXPECT_NEAR(percent_by(*st, census, gpus), percent, 1) << rows << "×" << columns;

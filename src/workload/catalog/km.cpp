@@ -98,8 +98,9 @@ WorkloadInfo info() {
   return {.name = "KM",
           .title = "k-means clustering",
           .suite = "Hetero-Mark",
-          .sentence = "Partitioned: strided rows once, then all feature columns again and again; three quarters of the "
-                      "reads are remote though each page has one reader.",
+          .sentence =
+              "Partitioned: strided rows once, then all feature columns again and again; three quarters of the "
+              "reads are remote though each page has one reader.",
           .parameters = {{.name = "points",
                           .sentence = "points to cluster",
                           .small = 8192,

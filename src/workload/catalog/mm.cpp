@@ -6,8 +6,8 @@
 namespace nearfar {
 namespace {
 
-constexpr std::uint32_t kSide = 8;            // items on a side of a workgroup
-constexpr std::uint32_t kBlock = 4 * kSide;   // floats on a side of its block
+constexpr std::uint32_t kSide = 8;           // items on a side of a workgroup
+constexpr std::uint32_t kBlock = 4 * kSide;  // floats on a side of its block
 
 class Multiply final : public Workload {
  public:
@@ -39,13 +39,14 @@ class Multiply final : public Workload {
 
   /// The block of C from (row, column) on; items move vectors of four floats.
   Stream multiply(std::uint32_t column, std::uint32_t row, std::uint32_t first) const {
-    std::uint32_t k = 0;   // row of an item's four in A and C, row of B
+    std::uint32_t k = 0;  // row of an item's four in A and C, row of B
     std::uint32_t tile = 0;
     const auto a = load(16, [&](unsigned lane) {
       const std::uint32_t lx = (first + lane) % kSide, ly = (first + lane) / kSide;
       return element(a_, (local_rows_ ? 0 : row) + 4 * ly + k, tile + 4 * lx);
     });
-    const auto b = load(16, [&](unsigned lane) { return element(b_, tile + k, column + 4 * ((first + lane) % kSide)); });
+    const auto b =
+        load(16, [&](unsigned lane) { return element(b_, tile + k, column + 4 * ((first + lane) % kSide)); });
     const auto c = store(16, [&](unsigned lane) {
       const std::uint32_t lx = (first + lane) % kSide, ly = (first + lane) / kSide;
       return element(c_, row + 4 * ly + k, column + 4 * lx);
@@ -63,7 +64,7 @@ class Multiply final : public Workload {
       co_yield barrier();
       co_yield valu(12);
       for (k = 0; k < kBlock; ++k) {
-        const bool leads = k % 4 == 0;   // the first of four B vectors is asked for ahead of the local reads
+        const bool leads = k % 4 == 0;  // the first of four B vectors is asked for ahead of the local reads
         if (leads) co_yield valu(6);
         co_yield b;
         if (leads) {
@@ -96,26 +97,27 @@ class Multiply final : public Workload {
 };
 
 WorkloadInfo info() {
-  return {.name = "MM",
-          .title = "matrix multiplication",
-          .suite = "AMD APP SDK",
-          .sentence = "Scatter-gather: own rows of A and C, all of B; every page of B is read by every GPU.",
-          .parameters = {{.name = "n",
-                          .sentence = "floats on a side of the matrices",
-                          .small = 512,
-                          .medium = 1280,
-                          .paper = 2048,
-                          .minimum = kBlock,
-                          .maximum = 1 << 16,
-                          .step = kBlock},
-                         {.name = "a_rows",
-                          .sentence = "rows of A a workgroup reads: 0 its own (global), 1 always the first 32 (local), as "
-                                      "in MGPUSim's version",
-                          .small = 0,
-                          .medium = 0,
-                          .paper = 0,
-                          .minimum = 0,
-                          .maximum = 1}}};
+  return {
+      .name = "MM",
+      .title = "matrix multiplication",
+      .suite = "AMD APP SDK",
+      .sentence = "Scatter-gather: own rows of A and C, all of B; every page of B is read by every GPU.",
+      .parameters = {{.name = "n",
+                      .sentence = "floats on a side of the matrices",
+                      .small = 512,
+                      .medium = 1280,
+                      .paper = 2048,
+                      .minimum = kBlock,
+                      .maximum = 1 << 16,
+                      .step = kBlock},
+                     {.name = "a_rows",
+                      .sentence = "rows of A a workgroup reads: 0 its own (global), 1 always the first 32 (local), as "
+                                  "in MGPUSim's version",
+                      .small = 0,
+                      .medium = 0,
+                      .paper = 0,
+                      .minimum = 0,
+                      .maximum = 1}}};
 }
 
 std::shared_ptr<const Workload> make(const Parameters& parameters, std::uint64_t) {

@@ -6,8 +6,8 @@
 namespace nearfar {
 namespace {
 
-constexpr std::uint32_t kSide = 16;           // items on a side of a workgroup
-constexpr std::uint32_t kBlock = 4 * kSide;   // floats on a side of its block
+constexpr std::uint32_t kSide = 16;          // items on a side of a workgroup
+constexpr std::uint32_t kBlock = 4 * kSide;  // floats on a side of its block
 
 class Transpose final : public Workload {
  public:
@@ -74,8 +74,9 @@ WorkloadInfo info() {
   return {.name = "MT",
           .title = "matrix transpose",
           .suite = "AMD APP SDK",
-          .sentence = "Scatter-gather: reads bands of rows and writes bands of columns; at width 2048 half of the pages "
-                      "are shared by two of four GPUs.",
+          .sentence =
+              "Scatter-gather: reads bands of rows and writes bands of columns; at width 2048 half of the pages "
+              "are shared by two of four GPUs.",
           .parameters = {{.name = "width",
                           .sentence = "floats on a side of the matrix",
                           .small = 2048,

@@ -43,9 +43,9 @@ class PageRank final : public Workload {
   /// Where a wavefront stands in its row. One record, because every operation of the kernel refers to it.
   struct Row {
     std::uint32_t number;
-    std::uint32_t edge, end;          ///< lane l multiplies edge + l, if that is still in the row
-    std::uint32_t first;              ///< local id of lane 0
-    std::uint32_t writers = kGroup;   ///< local ids that write the row's result
+    std::uint32_t edge, end;         ///< lane l multiplies edge + l, if that is still in the row
+    std::uint32_t first;             ///< local id of lane 0
+    std::uint32_t writers = kGroup;  ///< local ids that write the row's result
   };
 
   Stream multiply(VirtAddr x, VirtAddr y, Row at, bool alone) const {
@@ -62,9 +62,8 @@ class PageRank final : public Workload {
       const std::uint64_t j = at.edge + lane;
       return j < at.end ? x + 4 * std::uint64_t{matrix_.col[j]} : kIdle;
     });
-    const auto result = store(4, [&](unsigned lane) {
-      return at.first + lane < at.writers ? y + 4 * std::uint64_t{at.number} : kIdle;
-    });
+    const auto result = store(
+        4, [&](unsigned lane) { return at.first + lane < at.writers ? y + 4 * std::uint64_t{at.number} : kIdle; });
 
     co_yield salu(16);
     co_yield valu(12);
@@ -152,8 +151,8 @@ Csr make_matrix(const Parameters& parameters, std::uint64_t seed) {
     const std::uint64_t above = std::bit_ceil(n), below = above / 2;
     parameters.refuse("n", "must be a power of two when graph is 1 (R-MAT)", above - n <= n - below ? above : below);
   }
-  return rmat_graph({.scale = static_cast<unsigned>(std::countr_zero(n)), .draws = m, .permute = parameters["permute"] == 1},
-                    seed);
+  return rmat_graph(
+      {.scale = static_cast<unsigned>(std::countr_zero(n)), .draws = m, .permute = parameters["permute"] == 1}, seed);
 }
 
 std::shared_ptr<const Workload> make(const Parameters& parameters, std::uint64_t seed) {

@@ -72,7 +72,7 @@ class Stencil final : public Workload {
         co_yield local(1);
       }
     }
-    side = kBoth;   // the last row of the border, in one load
+    side = kBoth;  // the last row of the border, in one load
     i = kRows + 1;
     co_yield salu(11);
     co_yield valu(7);
@@ -97,8 +97,9 @@ WorkloadInfo info() {
   return {.name = "ST",
           .title = "nine-point stencil",
           .suite = "SHOC",
-          .sentence = "Adjacent: vertical bands of a row-major array; nearly every page is shared by two to four GPUs, "
-                      "which write and read it.",
+          .sentence =
+              "Adjacent: vertical bands of a row-major array; nearly every page is shared by two to four GPUs, "
+              "which write and read it.",
           .parameters = {{.name = "rows",
                           .sentence = "rows of the array, border included",
                           .small = 1026,

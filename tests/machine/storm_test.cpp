@@ -1,0 +1,117 @@
+// Storms: random programs on tiny structures, where every queue is full and every register taken. The oracles watch;
+// nothing may be lost, wrong or stuck.
+#include <gtest/gtest.h>
+
+#include <pcg_random.hpp>
+
+#include "machine/script.h"
+
+namespace nearfar {
+namespace {
+
+/// A wavefront's fate drawn from a seed: loads, stores, atomics, scalar loads, barriers, fences over few pages.
+Stream storm(VirtAddr base, std::uint64_t lines, std::uint64_t seed, bool barriers) {
+  pcg32 random(seed);
+  for (unsigned i = 0; i < 24; ++i) {
+    const std::uint32_t what = random() % 16;
+    const std::uint64_t draw = random();
+    const auto lanes = [=](unsigned lane) {
+      if ((draw >> (lane % 32) & 3) == 0) return kIdle;
+      return base + (draw * (lane + 1) * 2654435761ULL >> 7) % lines * 64 + lane % 16 * 4;
+    };
+    const auto whole = [=](unsigned lane) { return base + (draw % (lines / 16)) * 1024 + std::uint64_t{lane} * 16; };
+    if (what < 6) {
+      co_yield load(4, lanes);
+    } else if (what < 9) {
+      co_yield store(4, lanes);
+    } else if (what < 11) {
+      co_yield store(16, whole);
+    } else if (what == 11) {
+      co_yield atomic(4, lanes);
+    } else if (what == 12) {
+      co_yield scalar_load(4, base + draw % (lines * 16) * 4);
+    } else if (what == 13 && draw % 4 == 0) {
+      co_yield fence();
+    } else {
+      co_yield wait(static_cast<unsigned>(draw % 3));
+      co_yield valu(static_cast<unsigned>(draw % 7));
+      co_yield local(static_cast<unsigned>(draw % 3));
+    }
+    if (barriers && i % 8 == 7) co_yield barrier();
+  }
+}
+
+std::shared_ptr<Script> storm_script(std::uint64_t seed) {
+  auto script = std::make_shared<Script>();
+  const std::uint64_t pages = 4 + seed % 13;
+  const VirtAddr base = script->buffer(pages * kPageBytes, seed % 2 == 0 ? Placement::Interleave : Placement::Distribute);
+  for (unsigned launch = 0; launch < 3; ++launch) {
+    const bool barriers = launch == 1;
+    script->launch(groups_of(24, 128, launch == 2 ? Split::RoundRobin : Split::Blocks),
+                   [=](const Script&, const Wave& wave) {
+                     const std::uint64_t id = seed * 1000003 + launch * 7919 + wave.group_x * 131 + wave.index;
+                     return storm(base, pages * 64, id, barriers);
+                   });
+  }
+  return script;
+}
+
+std::vector<std::string> tiny_structures(std::uint64_t seed) {
+  static const char* kTopologies[] = {"switch", "all-to-all", "ring", "pcie-tree"};
+  return {"gpu.shader_arrays=2",
+          "gpu.cus_per_array=2",
+          "gpu.cu.waves_per_simd=2",
+          "gpu.cu.store_buffer=" + std::to_string(1 + seed % 3),
+          "gpu.dram.capacity=1GiB",
+          "host.dram.capacity=1GiB",
+          "gpu.l1v.size=1KiB",
+          "gpu.l1v.mshrs=" + std::to_string(1 + seed % 2),
+          "gpu.l1s.size=1KiB",
+          "gpu.l1s.mshrs=1",
+          "gpu.l2.size=4KiB",
+          "gpu.l2.ways=2",
+          "gpu.l2.banks=2",
+          "gpu.l2.mshrs=" + std::to_string(1 + seed % 2),
+          "gpu.l2.remote_mshrs=1",
+          "gpu.l2.queue=" + std::to_string(1 + seed % 2),
+          "gpu.dram.channels=1",
+          "gpu.dram.write_queue=2",
+          "gpu.dram.write_high=2",
+          "gpu.dram.write_low=1",
+          "gpu.dram.read_queue=2",
+          std::string("gpu.dram.model=") + (seed % 3 == 0 ? "fixed" : "banked"),
+          "link.credits=" + std::to_string(1 + seed % 3),
+          "link.queue=" + std::to_string(1 + seed % 4),
+          "link.gpus_per_switch=2",
+          "link.bandwidth=8GB/s",
+          std::string("link.topology=") + kTopologies[seed % 4],
+          std::string("remote_cache=") + (seed % 5 == 0 ? "none" : "l1"),
+          std::string("dispatch.policy=") + (seed % 7 == 0 ? "greedy" : "workload"),
+          std::string("placement.policy=") + (seed % 11 == 0 ? "host" : "workload"),
+          "watchdog.cycles=300000"};
+}
+
+TEST(Storm, TinyStructuresLoseNothingAndNeverStop) {
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    SCOPED_TRACE(seed);
+    const Outcome run = simulate(test_system(tiny_structures(seed)), {storm_script(seed)});
+    EXPECT_GT(run.result.accesses, 1000U);
+  }
+}
+
+TEST(Storm, ThreadsSeeTheSameStorm) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    SCOPED_TRACE(seed);
+    const SystemSpec system = test_system(tiny_structures(seed));
+    const auto script = storm_script(seed);
+    const Outcome one = simulate(system, {script}, false, 1);
+    const Outcome three = simulate(system, {script}, false, 3, 29);
+    ASSERT_EQ(one.result.statistics.size(), three.result.statistics.size());
+    for (std::size_t i = 0; i < one.result.statistics.size(); ++i) {
+      EXPECT_EQ(one.result.statistics[i].count, three.result.statistics[i].count) << one.result.statistics[i].name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nearfar
