@@ -2,7 +2,7 @@
 // bench_streams [small|medium|paper]
 #include <fmt/format.h>
 
-#include <chrono>
+#include <ctime>
 #include <string_view>
 #include <thread>
 
@@ -21,6 +21,11 @@ struct Tally {
   double seconds = 0;
   std::size_t frame = 0;
 };
+
+/// Of processor time, so that what else the machine does counts little.
+double seconds_since(std::clock_t start) {
+  return static_cast<double>(std::clock() - start) / static_cast<double>(CLOCKS_PER_SEC);
+}
 
 template <class Groups>
 void count(const Groups& groups, Tally& tally) {
@@ -48,7 +53,7 @@ Tally pass(const Workload& workload) {
   Tally tally;
   Coalescer coalescer(kLineBytes);
   LaneAddresses addresses;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   for (std::size_t l = 0; l < workload.launches().size(); ++l) {
     const Launch& launch = workload.launches()[l];
     for (std::uint64_t group = 0; group < launch.groups(); ++group) {
@@ -57,12 +62,12 @@ Tally pass(const Workload& workload) {
       }
     }
   }
-  tally.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  tally.seconds = seconds_since(start);
   tally.frame = frames::largest();
   return tally;
 }
 
-/// The best of a few passes: what else the machine does only ever slows one down.
+/// The best of a few passes: a disturbance only ever slows one down.
 Tally measure(const Workload& workload) {
   Tally best = pass(workload);
   for (int i = 1; i < kPasses; ++i) {
@@ -73,9 +78,9 @@ Tally measure(const Workload& workload) {
 }
 
 void report(const WorkloadInfo& info, SizeClass size) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const auto workload = make_workload(info.name, size, {}, 1);
-  const double made = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double made = seconds_since(start);
   Tally tally;
   std::thread([&] { tally = measure(*workload); }).join();  // a thread of its own: its frames are this workload's
   const double mega = 1e-6 / tally.seconds;

@@ -64,11 +64,14 @@ configure() {
   fi
 }
 
-# build PRESET [targets...]: a moving status line on a terminal, silent otherwise, whole output of what fails.
+# build PRESET [targets...]: a moving status line on a terminal; else silent, unless something fails.
 build() {
-  local preset=$1
+  local preset=$1 log
   shift
-  local -a quiet=()
-  [[ -t 2 ]] || quiet=(--quiet)
-  ninja -C "$root/build/$preset" "${quiet[@]}" "$@" >&2 || fail "the build in build/$preset failed"
+  if [[ -t 2 ]]; then
+    ninja -C "$root/build/$preset" "$@" >&2 || fail "the build in build/$preset failed"
+  elif ! log=$(ninja -C "$root/build/$preset" --quiet "$@" 2>&1); then
+    printf '%s\n' "$log" >&2
+    fail "the build in build/$preset failed"
+  fi
 }

@@ -30,16 +30,28 @@ Experiment ExperimentArguments::experiment() const {
   return experiment;
 }
 
-CLI::Option* add_value(CLI::App& app, const std::string& names, std::string& value, const char* kind,
-                       const std::string& sentence) {
-  CLI::Option* option = app.add_option(names, value, sentence)->type_name(kind);
-  if (!value.empty()) option->default_str(value);
-  return option;
+CLI::App& add_command(CLI::App& program, const std::string& name, const std::string& sentence) {
+  return *program.add_subcommand(name, sentence)->group("Commands");
 }
 
-CLI::Option* add_values(CLI::App& app, const std::string& names, std::vector<std::string>& values, const char* kind,
-                        const std::string& sentence) {
-  return app.add_option(names, values, sentence)->type_name(kind)->allow_extra_args(false);
+void add_flag(CLI::App& app, const std::string& names, bool& value, const std::string& sentence) {
+  app.add_flag(names, value, sentence);
+}
+
+void add_value(CLI::App& app, const std::string& names, std::string& value, const char* kind,
+               const std::string& sentence) {
+  CLI::Option* option = app.add_option(names, value, sentence)->type_name(kind);
+  if (!value.empty()) option->default_str(value);
+}
+
+void add_values(CLI::App& app, const std::string& names, std::vector<std::string>& values, const char* kind,
+                const std::string& sentence) {
+  app.add_option(names, values, sentence)->type_name(kind)->allow_extra_args(false);
+}
+
+void add_words(CLI::App& app, const std::string& name, std::vector<std::string>& values, const char* kind,
+               const std::string& sentence) {
+  app.add_option(name, values, sentence)->type_name(kind);
 }
 
 void add_experiment_options(CLI::App& app, ExperimentArguments& arguments) {
@@ -50,8 +62,8 @@ void add_experiment_options(CLI::App& app, ExperimentArguments& arguments) {
   add_value(app, "--seed", arguments.seed, kNumber, "Seed of the inputs that are drawn at random");
   add_value(app, "--threads", arguments.threads, kNumber,
             "Threads to simulate on; the result is the same on any number");
-  app.add_flag("--check", arguments.check, "Check every access while it runs (slower)");
-  app.add_flag("--quiet", arguments.quiet, "No summary and no progress line");
+  add_flag(app, "--check", arguments.check, "Check every access while it runs (slower)");
+  add_flag(app, "--quiet", arguments.quiet, "No summary and no progress line");
 }
 
 void add_set_option(CLI::App& app, std::vector<std::string>& overrides) {

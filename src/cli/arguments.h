@@ -8,8 +8,7 @@
 
 namespace CLI {
 class App;
-class Option;
-}  // namespace CLI
+}
 
 namespace nearfar {
 
@@ -45,10 +44,18 @@ struct ExperimentArguments {
   Experiment experiment() const;
 };
 
-CLI::Option* add_value(CLI::App& app, const std::string& names, std::string& value, const char* kind,
-                       const std::string& sentence);
-CLI::Option* add_values(CLI::App& app, const std::string& names, std::vector<std::string>& values, const char* kind,
-                        const std::string& sentence);
+// CLI11 takes long to compile: these keep it out of the commands' files.
+CLI::App& add_command(CLI::App& program, const std::string& name, const std::string& sentence);
+void add_flag(CLI::App& app, const std::string& names, bool& value, const std::string& sentence);
+void add_value(CLI::App& app, const std::string& names, std::string& value, const char* kind,
+               const std::string& sentence);
+/// An option that may be repeated, with one value each time.
+void add_values(CLI::App& app, const std::string& names, std::vector<std::string>& values, const char* kind,
+                const std::string& sentence);
+/// An argument that takes any number of words.
+void add_words(CLI::App& app, const std::string& name, std::vector<std::string>& values, const char* kind,
+               const std::string& sentence);
+
 void add_experiment_options(CLI::App& app, ExperimentArguments& arguments);
 void add_set_option(CLI::App& app, std::vector<std::string>& overrides);
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -132,20 +131,18 @@ void perform_compare(const CompareArguments& arguments) {
 
 Command add_compare_command(CLI::App& program) {
   auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* app =
-      program.add_subcommand("compare", "Run workloads on several systems, designs or settings, side by side")
-          ->group("Commands");
+  CLI::App& app =
+      add_command(program, "compare", "Run workloads on several systems, designs or settings, side by side");
   using namespace value_kind;
-  app->add_option("WORKLOADS", arguments->workloads, "The workloads, each as `nearfar run` takes it")
-      ->type_name(kWorkloads);
-  add_value(*app, "--system", arguments->systems, kSystems, "The machines: names or .yaml files, with commas between");
-  add_set_option(*app, arguments->overrides);
-  add_value(*app, "--design", arguments->designs, kDesigns, "The designs, with commas between, each as a or a+b");
-  add_value(*app, "--vary", arguments->vary, kSettings,
+  add_words(app, "WORKLOADS", arguments->workloads, kWorkloads, "The workloads, each as `nearfar run` takes it");
+  add_value(app, "--system", arguments->systems, kSystems, "The machines: names or .yaml files, with commas between");
+  add_set_option(app, arguments->overrides);
+  add_value(app, "--design", arguments->designs, kDesigns, "The designs, with commas between, each as a or a+b");
+  add_value(app, "--vary", arguments->vary, kSettings,
             "One value of the system in several settings; the first is what the others are measured against");
-  add_experiment_options(*app, arguments->experiment);
-  add_value(*app, "--json", arguments->json, kFile, "Write all results as JSON; - is standard output");
-  return {app, [arguments] { perform_compare(*arguments); }};
+  add_experiment_options(app, arguments->experiment);
+  add_value(app, "--json", arguments->json, kFile, "Write all results as JSON; - is standard output");
+  return {&app, [arguments] { perform_compare(*arguments); }};
 }
 
 }  // namespace nearfar

@@ -235,9 +235,9 @@ void perform_completion(const CLI::App& program, const std::string& shell) {
 
 Command add_completion_command(CLI::App& program) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* app = program.add_subcommand("completion", "Print a completion script for bash or zsh")->group("Commands");
-  add_value(*app, "SHELL", *shell, value_kind::kShell, "bash or zsh");
-  return {app, [&program, shell] { perform_completion(program, *shell); }};
+  CLI::App& app = add_command(program, "completion", "Print a completion script for bash or zsh");
+  add_value(app, "SHELL", *shell, value_kind::kShell, "bash or zsh");
+  return {&app, [&program, shell] { perform_completion(program, *shell); }};
 }
 
 }  // namespace nearfar

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -79,16 +78,14 @@ void perform_explain(const ExplainArguments& arguments) {
 
 Command add_explain_command(CLI::App& program) {
   auto arguments = std::make_shared<ExplainArguments>();
-  CLI::App* app =
-      program.add_subcommand("explain", "Show every value of a system, where it came from and what it means")
-          ->group("Commands");
+  CLI::App& app = add_command(program, "explain", "Show every value of a system, where it came from and what it means");
   using namespace value_kind;
-  add_value(*app, "--system", arguments->system, kSystem,
+  add_value(app, "--system", arguments->system, kSystem,
             "The machine: a name in systems/ or a file that ends in .yaml");
-  add_set_option(*app, arguments->overrides);
-  app->add_flag("--changed", arguments->changed, "Only values that differ from their default, and those of --set");
-  add_value(*app, "--json", arguments->json, kFile, "Write it as JSON; - is standard output");
-  return {app, [arguments] { perform_explain(*arguments); }};
+  add_set_option(app, arguments->overrides);
+  add_flag(app, "--changed", arguments->changed, "Only values that differ from their default, and those of --set");
+  add_value(app, "--json", arguments->json, kFile, "Write it as JSON; - is standard output");
+  return {&app, [arguments] { perform_explain(*arguments); }};
 }
 
 }  // namespace nearfar

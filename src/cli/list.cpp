@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -90,11 +89,10 @@ void perform_list(const ListArguments& arguments) {
 
 Command add_list_command(CLI::App& program) {
   auto arguments = std::make_shared<ListArguments>();
-  CLI::App* app =
-      program.add_subcommand("list", "List the workloads, systems, designs or statistics there are")->group("Commands");
-  add_value(*app, "SUBJECT", arguments->subject, value_kind::kSubject, "workloads, systems, designs or statistics");
-  app->add_flag("--details", arguments->details, "Of workloads, also the parameters in every size");
-  return {app, [arguments] { perform_list(*arguments); }};
+  CLI::App& app = add_command(program, "list", "List the workloads, systems, designs or statistics there are");
+  add_value(app, "SUBJECT", arguments->subject, value_kind::kSubject, "workloads, systems, designs or statistics");
+  add_flag(app, "--details", arguments->details, "Of workloads, also the parameters in every size");
+  return {&app, [arguments] { perform_list(*arguments); }};
 }
 
 }  // namespace nearfar

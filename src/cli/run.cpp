@@ -1,7 +1,6 @@
 // `nearfar run`: one run, its summary, and its complete result as JSON or CSV.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 
@@ -59,18 +58,17 @@ void perform_run(const RunArguments& arguments) {
 
 Command add_run_command(CLI::App& program) {
   auto arguments = std::make_shared<RunArguments>();
-  CLI::App* app =
-      program.add_subcommand("run", "Run one workload on one system and sum up what happened")->group("Commands");
+  CLI::App& app = add_command(program, "run", "Run one workload on one system and sum up what happened");
   using namespace value_kind;
-  add_value(*app, "WORKLOAD", arguments->workload, kWorkload, "A workload, or several as FIR+KM+MT: one for each GPU");
-  add_value(*app, "--system", arguments->system, kSystem,
+  add_value(app, "WORKLOAD", arguments->workload, kWorkload, "A workload, or several as FIR+KM+MT: one for each GPU");
+  add_value(app, "--system", arguments->system, kSystem,
             "The machine: a name in systems/ or a file that ends in .yaml");
-  add_set_option(*app, arguments->overrides);
-  add_value(*app, "--design", arguments->design, kDesign, "What is changed in the machine; several as a+b");
-  add_experiment_options(*app, arguments->experiment);
-  add_value(*app, "--json", arguments->json, kFile, "Write the complete result as JSON; - is standard output");
-  add_value(*app, "--csv", arguments->csv, kFile, "Write the statistics as CSV; - is standard output");
-  return {app, [arguments] { perform_run(*arguments); }};
+  add_set_option(app, arguments->overrides);
+  add_value(app, "--design", arguments->design, kDesign, "What is changed in the machine; several as a+b");
+  add_experiment_options(app, arguments->experiment);
+  add_value(app, "--json", arguments->json, kFile, "Write the complete result as JSON; - is standard output");
+  add_value(app, "--csv", arguments->csv, kFile, "Write the statistics as CSV; - is standard output");
+  return {&app, [arguments] { perform_run(*arguments); }};
 }
 
 }  // namespace nearfar

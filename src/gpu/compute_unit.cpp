@@ -475,6 +475,11 @@ bool ComputeUnit::store_page(Page& page) {
 
 /// The lines of a page that have to go to their home leave the L1 together.
 void ComputeUnit::send(TransactionKind kind, PhysPage page, std::uint64_t lines, unsigned bytes, Cycle leaves) {
+  if (page.device() == context_.device()) {
+    for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
+      context_.home->prefetch(PhysLine{page, static_cast<unsigned>(std::countr_zero(rest))});
+    }
+  }
   Transaction* t = context_.partition.pool().take();
   t->kind = kind;
   t->reply = false;

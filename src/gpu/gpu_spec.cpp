@@ -26,6 +26,8 @@ void GpuSpec::describe(Section& section) {
   section.integer("cus_per_array", cus_per_array, {1, 128}, "units", "Compute units in a shader array.");
   section.integer("wavefront", wavefront, Limits::one_of({32, 64}), "lanes", "Lanes that execute one instruction.");
   section.bytes("line", line, Limits::one_of({64, 128}), "Line of all caches, and the unit of remote access.");
+  section.cycles("dispatch_interval", dispatch_interval, {1, 100'000},
+                 "Between two workgroups that the GPU's dispatcher starts.");
   section.child("cu", cu, "A compute unit.");
   section.child("l1v", l1v, "The L1 vector cache of a compute unit: write-through, no write allocate.");
   section.child("l1s", l1s, "The L1 scalar cache of a shader array: read only.");

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "memory/cache_spec.h"
@@ -36,20 +37,22 @@ class Targets {
     if (count_ < inline_.size()) {
       inline_[count_++] = target;
     } else {
-      more_.push_back(target);
+      if (more_ == nullptr) more_ = std::make_unique<std::vector<std::uint16_t>>();
+      more_->push_back(target);
     }
   }
 
   template <class Visit>
   void for_each(Visit visit) const {
     for (std::uint32_t i = 0; i < count_; ++i) visit(inline_[i]);
-    for (const std::uint16_t target : more_) visit(target);
+    if (more_ == nullptr) return;
+    for (const std::uint16_t target : *more_) visit(target);
   }
 
  private:
-  std::array<std::uint16_t, 8> inline_;
-  std::uint32_t count_ = 0;
-  std::vector<std::uint16_t> more_;
+  std::unique_ptr<std::vector<std::uint16_t>> more_;
+  std::array<std::uint16_t, 7> inline_;
+  std::uint16_t count_ = 0;
 };
 
 class L1Cache {
@@ -77,6 +80,9 @@ class L1Cache {
     if (slot != TagArray::kNone) tags_.touch(slot);
     return slot;
   }
+
+  /// Brings what a lookup of `line` needs into the host's cache.
+  void prefetch(PhysLine line) const { tags_.prefetch(line.value); }
 
   /// Keeps a line that has arrived; the answer is its slot.
   TagArray::Slot install(PhysLine line) {

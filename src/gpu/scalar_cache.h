@@ -52,7 +52,7 @@ void ScalarCache::fill(PhysLine line, Units& units) {
     const TagArray::Slot slot = l1_.install(line);
     if (context_.oracle != nullptr) versions_[slot] = version;
   }
-  const Targets targets = entry->payload.targets;
+  const Targets targets = std::move(entry->payload.targets);
   l1_.mshrs().release(*entry);
   targets.for_each([&](std::uint16_t t) { units[t >> 6].scalar_done(t & 63); });
   const std::vector<std::uint16_t> waiting = std::exchange(waiting_, {});

@@ -24,23 +24,25 @@ enum class WaveState : std::uint8_t {
   Fence,      ///< waits until the compute unit's stores are ordered
 };
 
-struct Wavefront {
+/// Two host cache lines: what every step touches, then the loads.
+struct alignas(64) Wavefront {
   Stream stream;
   Op op;                                            ///< what it does next
   Transaction* event = nullptr;                     ///< its own, for as long as the slot exists
-  Wavefront* next = nullptr;                        ///< link in a list of waiting wavefronts
   Cycle other_ready = 0;                            ///< when scalar and local results so far are there
-  Cycle wake = 0;                                   ///< earliest end of the wait it is in
-  std::array<std::uint32_t, kLoadSlots> ready{};    ///< when a load's hits are there (low bits of the cycle)
-  std::array<std::uint8_t, kLoadSlots> lines_left{};  ///< lines of a load still missing
   std::uint32_t loads_issued = 0;
   std::uint32_t loads_retired = 0;                  ///< in order
   std::uint32_t waiting_since = 0;
   std::uint16_t group = 0;                          ///< workgroup slot in its compute unit
   std::uint8_t slot = 0;
   std::uint8_t simd = 0;
+
+  Cycle wake = 0;                                   ///< earliest end of the wait it is in
+  Wavefront* next = nullptr;                        ///< link in a list of waiting wavefronts
   std::uint8_t scalars_pending = 0;
   WaveState state = WaveState::Free;
+  std::array<std::uint8_t, kLoadSlots> lines_left{};  ///< lines of a load still missing
+  std::array<std::uint32_t, kLoadSlots> ready{};    ///< when a load's hits are there (low bits of the cycle)
 };
 
 /// First-in first-out list of wavefronts, linked through them.

@@ -18,7 +18,8 @@ void LinkSpec::describe(Section& section) {
   section.bandwidth("bandwidth", bandwidth, {Bandwidth{1'000'000}, 100'000_GBps},
                     "Of one direction of one link, after line coding.");
   section.integer("gpus_per_switch", gpus_per_switch, {1, kMaxGpus}, "GPUs", "pcie-tree: GPUs under one switch.");
-  section.bytes("header", header, {0, 4_KiB}, "Packet overhead of every message.");
+  section.bytes("header", header, {0, 4_KiB}, "Packet overhead of a request or control message.");
+  section.bytes("reply_header", reply_header, {0, 4_KiB}, "Packet overhead of a reply or acknowledgement.");
   section.integer("credits", credits, {1, 65'536}, "requests",
                   "Requests that one source may have in one destination's input buffer.");
   section.integer("queue", queue, {1, 65'536}, "requests", "Requests that may wait to leave a device.");

@@ -11,6 +11,7 @@
 namespace nearfar {
 namespace {
 
+constexpr std::uint32_t kMostUnits = 1024;
 constexpr std::uint32_t kMostWaveSlots = 64;
 constexpr std::uint64_t kInvalidTag = 0xffff'ffff;
 
@@ -82,7 +83,12 @@ void check_dram(const DramSpec& dram, const std::string& path, const SystemSpec&
   check_timings(dram, path, configuration);
 }
 
-void check_compute_unit(const GpuSpec& gpu, const Configuration& configuration) {
+void check_compute_units(const GpuSpec& gpu, const Configuration& configuration) {
+  if (gpu.cus() > kMostUnits) {
+    configuration.fail({"gpu.shader_arrays", "gpu.cus_per_array"},
+                       fmt::format("a GPU has at most {} compute units, and shader_arrays × cus_per_array = {}.",
+                                   kMostUnits, gpu.cus()));
+  }
   if (gpu.wavefront % gpu.cu.simd_lanes != 0) {
     configuration.fail({"gpu.cu.simd_lanes", "gpu.wavefront"}, "`gpu.cu.simd_lanes` must divide `gpu.wavefront`.");
   }
@@ -96,7 +102,7 @@ void check_compute_unit(const GpuSpec& gpu, const Configuration& configuration) 
 }  // namespace
 
 void check_system(const SystemSpec& spec, const Configuration& configuration) {
-  check_compute_unit(spec.gpu, configuration);
+  check_compute_units(spec.gpu, configuration);
   check_l1(spec.gpu.l1v, "gpu.l1v", spec, configuration);
   check_l1(spec.gpu.l1s, "gpu.l1s", spec, configuration);
   check_home_cache(spec.gpu.l2, "gpu.l2", spec, configuration);

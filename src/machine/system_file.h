@@ -11,25 +11,25 @@ namespace nearfar {
 
 /// One parameter of the effective configuration, as `nearfar explain` shows it.
 struct EffectiveParameter {
-  std::string path;            ///< gpu.l2.size
-  std::string value;           ///< as a person writes it: 2MiB
-  std::string typed;           ///< what was written, where the clock made the value of it: 106.7ns; else ""
+  std::string path;   ///< gpu.l2.size
+  std::string value;  ///< as a person writes it: 2MiB
+  std::string typed;  ///< what was written, where the clock made the value of it: 106.7ns; else ""
   std::string default_value;
   std::string unit;
   std::string range;
   std::string sentence;
-  std::string origin;          ///< "default", "standard hbm", "systems/base.yaml:12:9" or "--set"
+  std::string origin;  ///< "default", "standard hbm", "systems/base.yaml:12:9" or "--set"
 };
 
 struct LoadedSystem {
   SystemSpec spec;
-  std::vector<EffectiveParameter> parameters;   ///< in the order of declaration
+  std::vector<EffectiveParameter> parameters;  ///< in the order of declaration
 };
 
 struct SystemSummary {
   std::string name;
   std::string path;
-  std::string sentence;        ///< its `description`
+  std::string sentence;  ///< its `description`
 };
 
 /// `name` is a file's path (ends in .yaml) or the name of a file in systems/. An override is "path=value".

@@ -9,7 +9,7 @@ namespace nearfar {
 HostSpec::HostSpec() {
   llc.banks = 4;
   dram.set_standard(DramStandard::Ddr4_2400, 1000_MHz);
-  dram.capacity = 16_GiB;
+  dram.capacity = 8_GiB;
   dram.channels = 4;
   dram.latency = 45;
   dram.controller_latency = 17;

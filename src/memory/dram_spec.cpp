@@ -91,7 +91,7 @@ void describe_controller(Section& section, DramSpec& spec) {
   section.choice<DramScheduler>("scheduler", spec.scheduler,
                                 {{"fr-fcfs", DramScheduler::FrFcfs}, {"fcfs", DramScheduler::Fcfs}},
                                 "Row hits first, then the oldest; or the oldest only.");
-  section.integer("read_queue", spec.read_queue, {1, 4096}, "requests",
+  section.integer("read_queue", spec.read_queue, {1, 64}, "requests",
                   "Reads of a channel that the scheduler can choose from.");
   section.integer("write_queue", spec.write_queue, {1, 4096}, "requests", "Writes that may wait in a channel.");
   section.integer("write_high", spec.write_high, {1, 4096}, "requests", "Waiting writes that start a drain.");

@@ -343,9 +343,13 @@ void HomeCache::release(Bank& bank) {
   if (!bank.refused.empty() && bank.reserved < queue_) client_.home_has_room(bank.refused.pop());
 }
 
-/// Lets waiting requests of a bank act, other devices' and the device's own in turn, until neither can.
+/// Lets waiting requests of a bank act, other devices' and the device's own in turn, until neither can. With all its
+/// registers taken a queue is not even tried: the next fill frees one and comes here again.
 void HomeCache::wake(Bank& bank) {
-  while (wake_one(bank, bank.remote, true) | wake_one(bank, bank.own, false)) {
+  bool moved = true;
+  while (moved) {
+    moved = bank.remote_mshrs < remote_mshr_limit_ && wake_one(bank, bank.remote, true);
+    moved |= bank.own_mshrs < mshr_limit_ && wake_one(bank, bank.own, false);
   }
 }
 

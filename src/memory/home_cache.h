@@ -79,6 +79,12 @@ class HomeCache final : public DramClient {
   /// The same for a requester that is bounded by other means (a scalar cache by its miss registers).
   void reserve_always(PhysLine line) { ++bank_of(line).reserved; }
 
+  /// Brings what a request for `line` will touch into the host's cache.
+  void prefetch(PhysLine line) {
+    Bank& bank = bank_of(line);
+    bank.tags.prefetch(key(line));
+  }
+
   /// The device's own request for the lines `t->mask` of `t->line`'s page, each reserved before. Line i of the group
   /// arrives i cycles after the first.
   void own_request(Transaction* t);

@@ -16,20 +16,21 @@ class MshrFile {
  public:
   struct Entry {
     PhysLine line;
-    std::uint32_t chain = kEnd;   ///< next entry of the bucket, or of the free list
+    std::uint16_t chain = kEnd;   ///< next entry of the bucket, or of the free list
     Payload payload{};
   };
 
   explicit MshrFile(std::uint32_t capacity)
       : entries_(capacity), buckets_(std::bit_ceil(capacity) * 2, kEnd), free_(0) {
-    for (std::uint32_t i = 0; i < capacity; ++i) entries_[i].chain = i + 1 < capacity ? i + 1 : kEnd;
+    assert(capacity < kEnd);
+    for (std::uint32_t i = 0; i + 1 < capacity; ++i) entries_[i].chain = static_cast<std::uint16_t>(i + 1);
   }
 
   std::uint32_t used() const { return used_; }
   bool full() const { return free_ == kEnd; }
 
   Entry* find(PhysLine line) {
-    for (std::uint32_t i = buckets_[bucket(line)]; i != kEnd; i = entries_[i].chain) {
+    for (std::uint16_t i = buckets_[bucket(line)]; i != kEnd; i = entries_[i].chain) {
       if (entries_[i].line == line) return &entries_[i];
     }
     return nullptr;
@@ -38,7 +39,7 @@ class MshrFile {
   /// The file is not full and does not hold the line.
   Entry& allocate(PhysLine line) {
     assert(!full() && find(line) == nullptr);
-    const std::uint32_t i = free_;
+    const std::uint16_t i = free_;
     Entry& entry = entries_[i];
     free_ = entry.chain;
     entry.line = line;
@@ -49,8 +50,8 @@ class MshrFile {
   }
 
   void release(Entry& entry) {
-    const auto index = static_cast<std::uint32_t>(&entry - entries_.data());
-    std::uint32_t* link = &buckets_[bucket(entry.line)];
+    const auto index = static_cast<std::uint16_t>(&entry - entries_.data());
+    std::uint16_t* link = &buckets_[bucket(entry.line)];
     while (*link != index) link = &entries_[*link].chain;
     *link = entry.chain;
     entry.chain = free_;
@@ -62,21 +63,21 @@ class MshrFile {
   /// Visits every pending entry, in a fixed order.
   template <class Visit>
   void for_each(Visit visit) {
-    for (std::uint32_t head : buckets_) {
-      for (std::uint32_t i = head; i != kEnd; i = entries_[i].chain) visit(entries_[i]);
+    for (std::uint16_t head : buckets_) {
+      for (std::uint16_t i = head; i != kEnd; i = entries_[i].chain) visit(entries_[i]);
     }
   }
 
  private:
-  static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
+  static constexpr std::uint16_t kEnd = 0xffff;
 
   std::size_t bucket(PhysLine line) const {
     return (line.value * 0x9e3779b97f4a7c15ULL >> 32) & (buckets_.size() - 1);
   }
 
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> buckets_;
-  std::uint32_t free_;
+  std::vector<std::uint16_t> buckets_;
+  std::uint16_t free_;
   std::uint32_t used_ = 0;
 };
 

@@ -1,30 +1,49 @@
 #include "memory/tag_array.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace nearfar {
+namespace {
+
+constexpr std::size_t kHostLine = 64;
+
+std::uint32_t round_up(std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; }
+
+/// A block that fits a host cache line must not straddle two of them.
+std::uint32_t block_size(std::uint32_t bytes) {
+  return bytes <= kHostLine ? std::bit_ceil(bytes) : round_up(bytes, static_cast<std::uint32_t>(kHostLine));
+}
+
+}  // namespace
 
 TagArray::TagArray(std::uint64_t sets, std::uint32_t ways, IndexHash hash, Replacement replacement)
     : sets_(sets),
       ways_(ways),
-      stride_((ways + 3) / 4 * 4),
+      way_bits_(static_cast<std::uint32_t>(std::bit_width(ways - 1))),
       set_shift_(std::has_single_bit(sets) ? std::countr_zero(sets) : -1),
       hash_(hash),
       replacement_(replacement),
-      tags_(sets * stride_, kInvalid),
-      ages_(sets * stride_ + 16, 0),
-      states_(sets * stride_, 0) {
+      ages_at_(round_up(ways, 4) * 4),
+      states_at_(ages_at_ + ways),
+      block_bytes_(block_size(std::max(states_at_ + ways, ages_at_ + 16))),  // ages are read sixteen at a time
+      storage_(sets * block_bytes_ + kHostLine) {
   assert(sets > 0 && ways > 0 && ways <= 128);
+  const auto address = reinterpret_cast<std::uintptr_t>(storage_.data());
+  first_block_ = storage_.data() + (kHostLine - address % kHostLine) % kHostLine;
+  invalidate_all();
   for (std::uint64_t set = 0; set < sets; ++set) {
-    for (std::uint32_t way = 0; way < ways; ++way) {
-      ages_[set * stride_ + way] = static_cast<std::uint8_t>(ways - 1 - way);
-    }
+    for (std::uint32_t way = 0; way < ways; ++way) ages(set)[way] = static_cast<std::uint8_t>(ways - 1 - way);
   }
 }
 
+void TagArray::invalidate_all() {
+  for (std::uint64_t set = 0; set < sets_; ++set) std::fill_n(tags(set), ages_at_ / 4, kInvalid);
+}
+
 std::uint64_t TagArray::key(Slot slot) const {
-  const std::uint64_t set = slot / stride_;
-  const std::uint64_t upper = tags_[slot];
+  const std::uint64_t set = set_of(slot);
+  const std::uint64_t upper = tags(set)[way_of(slot)];
   if (set_shift_ >= 0) {
     const std::uint64_t low = hash_ == IndexHash::Xor ? set ^ mix(upper) : set;
     return upper << set_shift_ | (low & (sets_ - 1));

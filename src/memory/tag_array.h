@@ -1,8 +1,8 @@
 // A set-associative array of tags: which lines a cache holds, and which one leaves next. No timing.
 //
-// Flat and small, since it is what a run touches most: 4-byte tags compared four at a time, one byte of age a way
-// (exact LRU order: the ages of a set are a permutation), one byte of state. A tag is the key divided by the number of
-// sets, so a key is recovered from its slot; keys of a device's lines fit as long as key / sets < 2^32 - 1.
+// Small and local, since it is what a run touches most: a set is one block of 4-byte tags (compared four at a time),
+// one byte of age a way (exact LRU order: the ages of a set are a permutation) and one byte of state a way. A tag is
+// the key divided by the number of sets, so a key is recovered from its slot; keys fit as long as key / sets < 2^32 - 1.
 #pragma once
 
 #include <cassert>
@@ -21,6 +21,7 @@ namespace nearfar {
 
 class TagArray {
  public:
+  /// Where a line lies: set << way bits | way.
   using Slot = std::uint32_t;
   static constexpr Slot kNone = ~Slot{0};
 
@@ -37,6 +38,13 @@ class TagArray {
     return find_tag(p.set, p.tag);
   }
 
+  /// Brings the set of `key` into the host's cache, for a lookup that comes soon.
+  void prefetch(std::uint64_t key) const {
+    const std::byte* set = block(place(key).set);
+    __builtin_prefetch(set);
+    if (block_bytes_ > 64) __builtin_prefetch(set + 64);
+  }
+
   /// Marks a slot as used now.
   void touch(Slot slot) {
     if (replacement_ == Replacement::Lru) make_youngest(slot);
@@ -44,34 +52,33 @@ class TagArray {
 
   /// The slot that `key`, which is not held, would take: the first invalid way, else the policy's victim.
   Slot victim(std::uint64_t key) {
-    const Place p = place(key);
-    const Slot invalid = find_tag(p.set, kInvalid);
+    const std::uint64_t set = place(key).set;
+    const Slot invalid = find_tag(set, kInvalid);
     if (invalid != kNone) return invalid;
-    const Slot first = first_slot(p.set);
-    if (replacement_ == Replacement::Random) return first + static_cast<Slot>(next_random() % ways_);
-    return first + oldest_way(first);
+    if (replacement_ == Replacement::Random) return slot_at(set, static_cast<std::uint32_t>(next_random() % ways_));
+    return slot_at(set, oldest_way(set));
   }
 
   /// Puts `key` into a slot that victim() gave, with state 0, as the youngest.
   void fill(Slot slot, std::uint64_t key) {
     assert(key < key_limit());
-    tags_[slot] = place(key).tag;
-    states_[slot] = 0;
+    tags(set_of(slot))[way_of(slot)] = place(key).tag;
+    state(slot) = 0;
     if (replacement_ != Replacement::Random) make_youngest(slot);
   }
 
-  bool valid(Slot slot) const { return tags_[slot] != kInvalid; }
-  void invalidate(Slot slot) { tags_[slot] = kInvalid; }
-  void invalidate_all() { tags_.assign(tags_.size(), kInvalid); }
+  bool valid(Slot slot) const { return tags(set_of(slot))[way_of(slot)] != kInvalid; }
+  void invalidate(Slot slot) { tags(set_of(slot))[way_of(slot)] = kInvalid; }
+  void invalidate_all();
 
-  std::uint8_t& state(Slot slot) { return states_[slot]; }
-  std::uint8_t state(Slot slot) const { return states_[slot]; }
+  std::uint8_t& state(Slot slot) { return states(set_of(slot))[way_of(slot)]; }
+  std::uint8_t state(Slot slot) const { return const_cast<TagArray*>(this)->state(slot); }
 
   /// The key that a valid slot holds.
   std::uint64_t key(Slot slot) const;
 
-  /// Slots from 0 to this one; those of padding ways are never valid.
-  Slot slots() const { return static_cast<Slot>(tags_.size()); }
+  /// Slots are below this; those beyond the last way of a set are never valid.
+  Slot slots() const { return static_cast<Slot>(sets_ << way_bits_); }
 
  private:
   static constexpr std::uint32_t kInvalid = std::numeric_limits<std::uint32_t>::max();
@@ -95,55 +102,77 @@ class TagArray {
     return {hash_ == IndexHash::Xor ? (low + mix(upper)) % sets_ : low, static_cast<std::uint32_t>(upper)};
   }
 
-  Slot first_slot(std::uint64_t set) const { return static_cast<Slot>(set * stride_); }
+  std::uint64_t set_of(Slot slot) const { return slot >> way_bits_; }
+  std::uint32_t way_of(Slot slot) const { return slot & ((1U << way_bits_) - 1); }
+  Slot slot_at(std::uint64_t set, std::uint32_t way) const { return static_cast<Slot>(set << way_bits_ | way); }
+
+  const std::byte* block(std::uint64_t set) const { return first_block_ + set * block_bytes_; }
+  std::byte* block(std::uint64_t set) { return first_block_ + set * block_bytes_; }
+  const std::uint32_t* tags(std::uint64_t set) const { return reinterpret_cast<const std::uint32_t*>(block(set)); }
+  std::uint32_t* tags(std::uint64_t set) { return reinterpret_cast<std::uint32_t*>(block(set)); }
+  std::uint8_t* ages(std::uint64_t set) { return reinterpret_cast<std::uint8_t*>(block(set)) + ages_at_; }
+  std::uint8_t* states(std::uint64_t set) { return reinterpret_cast<std::uint8_t*>(block(set)) + states_at_; }
 
   Slot find_tag(std::uint64_t set, std::uint32_t tag) const {
-    const Slot first = first_slot(set);
-    const std::uint32_t* tags = &tags_[first];
+    const std::uint32_t* at = tags(set);
 #if defined(__SSE2__)
     const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
     for (std::uint32_t way = 0; way < ways_; way += 4) {
-      const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(tags + way));
+      const __m128i four = _mm_load_si128(reinterpret_cast<const __m128i*>(at + way));
       const int hits = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted)));
       if (hits != 0) {
         const auto hit = way + static_cast<std::uint32_t>(__builtin_ctz(static_cast<unsigned>(hits)));
-        return hit < ways_ ? first + hit : kNone;  // a padding way can only answer the search for an invalid one
+        return hit < ways_ ? slot_at(set, hit) : kNone;  // a padding way only ever answers the search for an invalid one
       }
     }
 #else
     for (std::uint32_t way = 0; way < ways_; ++way) {
-      if (tags[way] == tag) return first + way;
+      if (at[way] == tag) return slot_at(set, way);
     }
 #endif
     return kNone;
   }
 
   void make_youngest(Slot slot) {
-    const std::uint8_t age = ages_[slot];
-    if (age == 0) return;
-    const Slot first = slot / stride_ * stride_;
-    std::uint8_t* ages = &ages_[first];
+    std::uint8_t* age = ages(set_of(slot));
+    const std::uint32_t way = way_of(slot);
+    const std::uint8_t mine = age[way];
+    if (mine == 0) return;
 #if defined(__SSE2__)
-    if (stride_ == 16) {
-      const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(ages));
-      const __m128i younger = _mm_cmplt_epi8(all, _mm_set1_epi8(static_cast<char>(age)));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(ages), _mm_sub_epi8(all, younger));
-      ages_[slot] = 0;
+    if (ways_ <= 16) {
+      const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(age));
+      const __m128i younger = _mm_and_si128(_mm_cmplt_epi8(all, _mm_set1_epi8(static_cast<char>(mine))), way_mask());
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(age), _mm_sub_epi8(all, younger));
+      age[way] = 0;
       return;
     }
 #endif
-    for (std::uint32_t way = 0; way < ways_; ++way) {
-      if (ages[way] < age) ++ages[way];
-    }
-    ages_[slot] = 0;
+    for (std::uint32_t w = 0; w < ways_; ++w) age[w] = static_cast<std::uint8_t>(age[w] + (age[w] < mine ? 1 : 0));
+    age[way] = 0;
   }
 
-  std::uint32_t oldest_way(Slot first) const {
+  std::uint32_t oldest_way(std::uint64_t set) {
+    const std::uint8_t* age = ages(set);
     const auto oldest = static_cast<std::uint8_t>(ways_ - 1);
+#if defined(__SSE2__)
+    if (ways_ <= 16) {
+      const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(age));
+      const int at = _mm_movemask_epi8(_mm_cmpeq_epi8(all, _mm_set1_epi8(static_cast<char>(oldest))));
+      return static_cast<std::uint32_t>(__builtin_ctz(static_cast<unsigned>(at)));
+    }
+#endif
     std::uint32_t way = 0;
-    while (ages_[first + way] != oldest) ++way;
+    while (age[way] != oldest) ++way;
     return way;
   }
+
+#if defined(__SSE2__)
+  /// All ones in the bytes of real ways: what follows the ages of a small set is not theirs.
+  __m128i way_mask() const {
+    const __m128i index = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm_cmplt_epi8(index, _mm_set1_epi8(static_cast<char>(ways_)));
+  }
+#endif
 
   std::uint64_t next_random() {
     random_ ^= random_ << 13;
@@ -154,14 +183,16 @@ class TagArray {
 
   std::uint64_t sets_;
   std::uint32_t ways_;
-  std::uint32_t stride_;   // ways rounded up to a multiple of four
-  int set_shift_;          // log2 of sets, or -1 when that is not whole
+  std::uint32_t way_bits_;
+  int set_shift_;                  // log2 of sets, or -1 when that is not whole
   IndexHash hash_;
   Replacement replacement_;
+  std::uint32_t ages_at_;          // within a set's block
+  std::uint32_t states_at_;
+  std::uint32_t block_bytes_;
   std::uint64_t random_ = 0x2545f4914f6cdd1dULL;
-  std::vector<std::uint32_t> tags_;
-  std::vector<std::uint8_t> ages_;
-  std::vector<std::uint8_t> states_;
+  std::vector<std::byte> storage_;
+  std::byte* first_block_;         // in storage_, aligned to a host cache line
 };
 
 }  // namespace nearfar

@@ -21,6 +21,7 @@ const std::array<std::string, 3> kSizeNames{"small", "medium", "paper"};
 template <class Range>
 std::vector<std::string> names_of(const Range& range) {
   std::vector<std::string> names;
+  names.reserve(range.size());
   for (const auto& each : range) names.push_back(each.name);
   return names;
 }
@@ -92,6 +93,7 @@ void Parameters::refuse(std::string_view name, std::string_view expected, std::u
 std::span<const WorkloadInfo> catalog() {
   static const std::vector<WorkloadInfo> infos = [] {
     std::vector<WorkloadInfo> all;
+    all.reserve(kEntries.size());
     for (const CatalogEntry* entry : kEntries) all.push_back(entry->info());
     return all;
   }();

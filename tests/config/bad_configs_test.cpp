@@ -700,7 +700,7 @@ const std::vector<BadConfig>& bad_configs() {
   gpu.l1s.size = 256B (--set)
   gpu.l1s.ways = 4 (default)
   gpu.dram.capacity = 4GiB (default)
-  host.dram.capacity = 16GiB (default))"},
+  host.dram.capacity = 8GiB (default))"},
       {"LanesDivideTheWavefront",
        "base: base\n"sv,
        {"gpu.wavefront=32", "gpu.cu.simd_lanes=64"},
@@ -709,6 +709,14 @@ const std::vector<BadConfig>& bad_configs() {
                     ^~
   gpu.cu.simd_lanes = 64 (--set)
   gpu.wavefront = 32 (--set))"},
+      {"ComputeUnits",
+       "base: base\n"sv,
+       {"gpu.shader_arrays=64", "gpu.cus_per_array=32"},
+       R"(--set: a GPU has at most 1024 compute units, and shader_arrays × cus_per_array = 2048.
+  gpu.shader_arrays=64
+                    ^~
+  gpu.shader_arrays = 64 (--set)
+  gpu.cus_per_array = 32 (--set))"},
       {"WaveSlots",
        "base: base\n"sv,
        {"gpu.cu.simds=8"},

@@ -76,6 +76,7 @@ TEST_F(ShippedSystems, RecHasFlatMemoryOfOneTerabyteASecond) {
   EXPECT_EQ(spec.gpu.dram.channels * spec.gpu.dram.channel_bandwidth.bytes_per_second, 1'000'000'000'000U);
   EXPECT_EQ(spec.gpu.l2.index, IndexHash::Modulo);
   EXPECT_EQ(spec.link.header, 12U);
+  EXPECT_EQ(spec.link.reply_header, 4U);
 }
 
 TEST_F(ShippedSystems, PcieTimesFollowItsClock) {

@@ -27,7 +27,7 @@ class Fir final : public Workload {
 
  private:
   Stream fir(std::uint64_t first) const {
-    std::uint32_t tap = 0;
+    std::uint64_t tap = 0;
     const auto sample = load(4, [&](unsigned lane) {
       const std::uint64_t t = first + lane;
       return t >= tap ? input_ + 4 * (t - tap) : history_ + 4 * (taps_ - (tap - t));

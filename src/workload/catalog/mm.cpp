@@ -23,7 +23,7 @@ class Multiply final : public Workload {
                 .groups_y = blocks,
                 .size_x = kSide,
                 .size_y = kSide,
-                .local_bytes = 4 * kBlock * kBlock,
+                .local_bytes = sizeof(float) * kBlock * kBlock,
                 .split = Split::Offset,
                 .split_dim = Dim::Y});
   }

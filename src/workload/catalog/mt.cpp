@@ -21,7 +21,7 @@ class Transpose final : public Workload {
                 .groups_y = blocks,
                 .size_x = kSide,
                 .size_y = kSide,
-                .local_bytes = 4 * kBlock * kBlock,
+                .local_bytes = sizeof(float) * kBlock * kBlock,
                 .split = Split::Offset,
                 .split_dim = Dim::X});
   }
@@ -33,7 +33,7 @@ class Transpose final : public Workload {
 
  private:
   /// Where an item's k-th vector is in a matrix, for the block in this row and column of blocks.
-  VirtAddr vector(VirtAddr matrix, std::uint64_t block_row, std::uint64_t block_column, std::uint32_t local_id,
+  VirtAddr vector(VirtAddr matrix, std::uint64_t block_row, std::uint64_t block_column, std::uint64_t local_id,
                   std::uint32_t k) const {
     const std::uint64_t row = block_row * kBlock + 4 * (local_id / kSide) + k;
     const std::uint64_t column = block_column * kBlock + 4 * (local_id % kSide);

@@ -25,7 +25,7 @@ class PageRank final : public Workload {
       add_launch({.kernel = "pagerank",
                   .groups_x = matrix_.vertices(),
                   .size_x = kGroup,
-                  .local_bytes = 4 * kGroup,
+                  .local_bytes = sizeof(float) * kGroup,
                   .split = Split::Blocks});
     }
   }

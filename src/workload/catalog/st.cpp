@@ -6,8 +6,7 @@
 namespace nearfar {
 namespace {
 
-constexpr std::uint32_t kRows = 16;
-constexpr std::uint32_t kColumns = 64;
+constexpr std::uint64_t kRows = 16, kColumns = 64;  // of a workgroup's tile; one item a column
 constexpr unsigned kLeft = 1, kRight = 2, kBoth = kLeft | kRight;
 
 class Stencil final : public Workload {
@@ -18,11 +17,11 @@ class Stencil final : public Workload {
         new_data_(allocate("newData", 4 * parameters["rows"] * pitch_, Placement::Interleave)) {
     for (std::uint64_t i = 0; i < parameters["iterations"]; ++i) {
       add_launch({.kernel = "stencil",
-                  .groups_x = (parameters.u32("rows") - 2) / kRows,
-                  .groups_y = (parameters.u32("columns") - 2) / kColumns,
+                  .groups_x = static_cast<std::uint32_t>((parameters["rows"] - 2) / kRows),
+                  .groups_y = static_cast<std::uint32_t>((parameters["columns"] - 2) / kColumns),
                   .size_x = 1,
                   .size_y = kColumns,
-                  .local_bytes = 4 * (kRows + 2) * (kColumns + 2),
+                  .local_bytes = sizeof(float) * (kRows + 2) * (kColumns + 2),
                   .split = Split::Blocks});
     }
   }

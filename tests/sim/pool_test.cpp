@@ -1,0 +1,72 @@
+// Transactions come from slabs and go back to them; queues are first in, first out.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <deque>
+#include <set>
+#include <vector>
+
+#include "sim/transaction.h"
+
+namespace nearfar {
+namespace {
+
+RC_GTEST_PROP(TransactionPool, NeverHandsOutWhatIsInUse, ()) {
+  TransactionPool pool;
+  std::vector<Transaction*> used;
+  std::set<Transaction*> in_use;
+  for (const auto step : *rc::gen::scale(20, rc::gen::arbitrary<std::vector<std::uint8_t>>())) {
+    if (step % 3 != 0 || used.empty()) {
+      Transaction* t = pool.take();
+      RC_ASSERT(in_use.insert(t).second);
+      used.push_back(t);
+    } else {
+      const std::size_t i = step % used.size();
+      in_use.erase(used[i]);
+      pool.give(used[i]);
+      used.erase(used.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    RC_ASSERT(pool.live() == used.size());
+  }
+}
+
+TEST(TransactionPool, AWarmPoolGivesBackTheSameTransactions) {
+  TransactionPool pool;
+  std::set<Transaction*> first;
+  for (int round = 0; round < 3; ++round) {
+    std::vector<Transaction*> taken;
+    for (int i = 0; i < 1500; ++i) taken.push_back(pool.take());
+    for (Transaction* t : taken) {
+      if (round == 0) first.insert(t);
+      EXPECT_TRUE(first.contains(t));
+      pool.give(t);
+    }
+  }
+  EXPECT_EQ(pool.live(), 0U);
+}
+
+TEST(TransactionPool, EachTransactionIsOneLineOfTheHost) {
+  TransactionPool pool;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool.take()) % 64, 0U);
+}
+
+RC_GTEST_PROP(TransactionQueue, IsFirstInFirstOut, ()) {
+  TransactionPool pool;
+  TransactionQueue queue;
+  std::deque<Transaction*> expected;
+  for (const bool in : *rc::gen::arbitrary<std::vector<bool>>()) {
+    if (in) {
+      expected.push_back(pool.take());
+      queue.push(expected.back());
+    } else if (!expected.empty()) {
+      RC_ASSERT(queue.front() == expected.front());
+      RC_ASSERT(queue.pop() == expected.front());
+      expected.pop_front();
+    }
+    RC_ASSERT(queue.size() == expected.size());
+    RC_ASSERT(queue.empty() == expected.empty());
+  }
+}
+
+}  // namespace
+}  // namespace nearfar
