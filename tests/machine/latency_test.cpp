@@ -49,22 +49,27 @@ TEST(UnloadedAccess, L1HitCostsTranslationAndL1) {
   EXPECT_EQ(cost_of_second(spec, 0, 0, 0), spec.translation.latency + spec.gpu.l1v.latency);
 }
 
-Cycle closed_row(const DramSpec& dram) {
+/// Of a first access: a closed row where there are rows.
+Cycle memory_latency(const DramSpec& dram) {
   const Cycle burst = (64 * 1'000'000'000ULL + dram.channel_bandwidth.bytes_per_second - 1) /
                       dram.channel_bandwidth.bytes_per_second;
-  return dram.controller_latency + dram.t_rcd + dram.t_cl + burst;
+  return (dram.model == DramModel::Fixed ? dram.latency : dram.controller_latency + dram.t_rcd + dram.t_cl) + burst;
 }
 
-TEST(UnloadedAccess, LocalDramCostsTheSumOfItsStages) {
-  const SystemSpec spec = test_system();
+class UnloadedAccessTo : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(FixedAndBankedMemory, UnloadedAccessTo, ::testing::Values("ideal-4gpu", "hbm-4gpu"),
+                         [](const auto& instance) { return std::string(instance.param, 3); });
+
+TEST_P(UnloadedAccessTo, LocalDramCostsTheSumOfItsStages) {
+  const SystemSpec spec = test_system({}, GetParam());
   Place place(spec);
   const Outcome run = place.read(place.on_gpu(0));
   const Cycle to_l2 = spec.translation.latency + spec.gpu.l1v.latency;
   EXPECT_EQ(run.count("latency.load.count"), 1U);
   EXPECT_EQ(run.count("latency.load.l1_cycles"), to_l2);
   EXPECT_EQ(run.count("latency.load.home_cycles"), spec.gpu.l2.tag_latency);
-  EXPECT_EQ(run.count("latency.load.dram_cycles"), closed_row(spec.gpu.dram));
-  EXPECT_EQ(run.count("latency.load.total_cycles"), to_l2 + spec.gpu.l2.tag_latency + closed_row(spec.gpu.dram));
+  EXPECT_EQ(run.count("latency.load.dram_cycles"), memory_latency(spec.gpu.dram));
+  EXPECT_EQ(run.count("latency.load.total_cycles"), to_l2 + spec.gpu.l2.tag_latency + memory_latency(spec.gpu.dram));
 }
 
 /// Two compute units of GPU 0 read the same line, the second one late: it misses its L1 and hits the L2.
@@ -82,11 +87,11 @@ Outcome read_twice(const SystemSpec& system, unsigned home, Placement placement 
   return simulate(system, {place.script});
 }
 
-TEST(UnloadedAccess, L2HitCostsTagAndData) {
-  const SystemSpec spec = test_system();
+TEST_P(UnloadedAccessTo, L2HitCostsTagAndData) {
+  const SystemSpec spec = test_system({}, GetParam());
   const Outcome run = read_twice(spec, 0);
   const Cycle miss = spec.translation.latency + spec.gpu.l1v.latency + spec.gpu.l2.tag_latency +
-                     closed_row(spec.gpu.dram);
+                     memory_latency(spec.gpu.dram);
   const Cycle hit = spec.translation.latency + spec.gpu.l1v.latency + spec.gpu.l2.tag_latency +
                     spec.gpu.l2.data_latency;
   EXPECT_EQ(run.count("gpus.l2.read_hits"), 1U);
@@ -98,15 +103,15 @@ Cycle link_crossing(const SystemSpec& spec, std::uint64_t bytes) {
   return (bytes * spec.gpu.clock.hertz + b - 1) / b + spec.link.latency;
 }
 
-TEST(UnloadedAccess, RemoteDramAndRemoteL2AddTwoLinkCrossings) {
-  const SystemSpec spec = test_system();
+TEST_P(UnloadedAccessTo, RemoteDramAndRemoteL2AddTwoLinkCrossings) {
+  const SystemSpec spec = test_system({}, GetParam());
   const Outcome run = read_twice(spec, 2);
   const Cycle links = link_crossing(spec, spec.link.header) + link_crossing(spec, spec.link.reply_header + 64);
   const Cycle base = spec.translation.latency + spec.gpu.l1v.latency + links + spec.gpu.l2.tag_latency;
   EXPECT_EQ(run.count("gpu2.l2.reads"), 2U);
   EXPECT_EQ(run.count("gpu2.l2.read_hits"), 1U);
   EXPECT_EQ(run.count("latency.load.total_cycles"),
-            2 * base + closed_row(spec.gpu.dram) + spec.gpu.l2.data_latency);
+            2 * base + memory_latency(spec.gpu.dram) + spec.gpu.l2.data_latency);
   EXPECT_EQ(run.count("latency.load.request_link_cycles"), 2 * link_crossing(spec, spec.link.header));
   EXPECT_EQ(run.count("latency.load.reply_link_cycles"), 2 * link_crossing(spec, spec.link.reply_header + 64));
 }
