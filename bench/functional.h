@@ -11,8 +11,8 @@
 #include "machine/system_spec.h"
 #include "memory/tag_array.h"
 #include "translation/address_space.h"
-#include "workload/split.h"
-#include "workload/workload.h"
+#include "program/split.h"
+#include "program/workload.h"
 
 namespace nearfar {
 
@@ -54,25 +54,18 @@ class FunctionalPass {
 
  private:
   void run_group(std::size_t l, const Launch& launch, std::uint64_t flat, unsigned gpu, unsigned cu) {
-    Wave wave;
-    wave.group_x = static_cast<std::uint32_t>(flat % launch.groups_x);
-    wave.group_y = static_cast<std::uint32_t>(flat / launch.groups_x % launch.groups_y);
-    wave.group_z = static_cast<std::uint32_t>(flat / launch.groups_x / launch.groups_y);
-    wave.size_x = launch.size_x;
-    wave.size_y = launch.size_y;
-    wave.lanes = system_.gpu.wavefront;
-    const std::uint32_t waves = (launch.items() + wave.lanes - 1) / wave.lanes;
+    const std::uint32_t lanes = system_.gpu.wavefront;
     TagArray& l1 = l1_[gpu * system_.gpu.cus() + cu];
-    for (wave.index = 0; wave.index < waves; ++wave.index) {
-      Stream stream = workload_.wavefront(l, wave);
+    for (std::uint32_t w = 0; w < launch.waves(lanes); ++w) {
+      Stream stream = workload_.wavefront(l, launch.wave(flat, w, lanes));
       for (const Op* op = &stream.next(); op->kind != OpKind::End; op = &stream.next()) {
         if (op->kind == OpKind::Load || op->kind == OpKind::Atomic) {
-          op->lanes(op->callable, wave.lanes, lanes_);
+          op->lanes(op->callable, lanes, lanes_);
           for (const PageGroup& group : coalescer_.loads(lanes_, op->bytes)) {
             touch(l1, space_.translate(DeviceId{static_cast<std::uint8_t>(gpu)}, group.page), group.lines, true);
           }
         } else if (op->kind == OpKind::Store) {
-          op->lanes(op->callable, wave.lanes, lanes_);
+          op->lanes(op->callable, lanes, lanes_);
           for (const StoreGroup& group : coalescer_.stores(lanes_, op->bytes).groups) {
             touch(l1, space_.translate(DeviceId{static_cast<std::uint8_t>(gpu)}, group.page), group.lines, false);
           }

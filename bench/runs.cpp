@@ -88,7 +88,7 @@ void threads(const std::vector<std::string>& names) {
 void scale() {
   fmt::print("Scale, the same work per GPU, one thread\n{:>4} {:>5} {:>10} {:>10} {:>10} {:>9}\n", "", "GPUs", "accesses",
              "ns/access", "of 4 GPUs", "MiB");
-  for (const std::string& name : {"MT", "FIR"}) {
+  for (const std::string name : {"MT", "FIR"}) {
     double at_four = 0;
     for (const auto& [gpus, side] : std::vector<std::pair<unsigned, unsigned>>{{4, 2}, {1, 1}, {16, 4}, {64, 8}}) {
       const std::vector<ParameterSetting> settings = {name == "MT"

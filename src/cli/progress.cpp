@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 
 #include "cli/numbers.h"
@@ -15,7 +16,7 @@ constexpr const char* kEraseLine = "\r\x1b[K";
 
 std::string left_text(double seconds) {
   if (seconds < 1) return "less than 1 s left";
-  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  const long whole = std::lround(seconds);
   if (whole < 100) return fmt::format("{} s left", whole);
   if (whole < 6000) return fmt::format("{} min {} s left", whole / 60, whole % 60);
   return fmt::format("{} h {} min left", whole / 3600, whole % 3600 / 60);

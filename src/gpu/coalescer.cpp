@@ -44,14 +44,22 @@ Coalescer::Coalescer(unsigned line_bytes) : line_shift_(static_cast<unsigned>(st
 
 std::span<const PageGroup> Coalescer::loads(const LaneAddresses& lanes, unsigned bytes) {
   count_ = 0;
-  for_each_run(lanes, bytes, [this](std::uint64_t begin, std::uint64_t end) { load_run(begin, end); });
+  if (lanes.row_lanes != 0) {
+    load_run(lanes.row_begin, lanes.row_begin + std::uint64_t{lanes.row_lanes} * bytes);
+  } else {
+    for_each_run(lanes, bytes, [this](std::uint64_t begin, std::uint64_t end) { load_run(begin, end); });
+  }
   return {loads_.data(), count_};
 }
 
 Stores Coalescer::stores(const LaneAddresses& lanes, unsigned bytes) {
   count_ = 0;
   pending_count_ = 0;
-  for_each_run(lanes, bytes, [this](std::uint64_t begin, std::uint64_t end) { store_run(begin, end); });
+  if (lanes.row_lanes != 0) {
+    store_run(lanes.row_begin, lanes.row_begin + std::uint64_t{lanes.row_lanes} * bytes);
+  } else {
+    for_each_run(lanes, bytes, [this](std::uint64_t begin, std::uint64_t end) { store_run(begin, end); });
+  }
   return {{stores_.data(), count_}, {partial_.data(), order_pending()}};
 }
 

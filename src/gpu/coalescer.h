@@ -8,7 +8,7 @@
 #include <span>
 
 #include "sim/types.h"
-#include "workload/stream.h"
+#include "program/stream.h"
 
 namespace nearfar {
 

@@ -68,45 +68,38 @@ ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCac
 
 bool ComputeUnit::has_room() const {
   const Launch& launch = *context_.launch;
-  const std::uint32_t waves = (launch.items() + context_.spec.wavefront - 1) / context_.spec.wavefront;
-  return free_waves_ >= waves && local_bytes_free_ >= launch.local_bytes;
+  return free_waves_ >= launch.waves(context_.spec.wavefront) && local_bytes_free_ >= launch.local_bytes;
 }
 
-void ComputeUnit::start_group(std::uint64_t flat, Cycle when) {
+void ComputeUnit::start_group(std::uint64_t group, Cycle when) {
   const Launch& launch = *context_.launch;
-  const auto free_group = std::find_if(groups_.begin(), groups_.end(), [](const Workgroup& g) { return !g.live; });
+  const auto place = std::find_if(groups_.begin(), groups_.end(), [](const Workgroup& g) { return !g.live; });
   const std::uint32_t lanes = context_.spec.wavefront;
-  const std::uint32_t waves = (launch.items() + lanes - 1) / lanes;
-  *free_group = {waves, 0, {}, true};
+  const std::uint32_t waves = launch.waves(lanes);
+  *place = {waves, 0, {}, true};
   local_bytes_free_ -= launch.local_bytes;
   free_waves_ -= waves;
   ++stats_.groups;
   stats_.waves += waves;
-
-  Wave where;
-  where.group_x = static_cast<std::uint32_t>(flat % launch.groups_x);
-  where.group_y = static_cast<std::uint32_t>(flat / launch.groups_x % launch.groups_y);
-  where.group_z = static_cast<std::uint32_t>(flat / launch.groups_x / launch.groups_y);
-  where.size_x = launch.size_x;
-  where.size_y = launch.size_y;
-  where.lanes = lanes;
   for (std::uint32_t w = 0; w < waves; ++w) {
-    const auto simd = static_cast<std::size_t>(std::min_element(simd_waves_.begin(), simd_waves_.end()) -
-                                               simd_waves_.begin());
-    std::size_t slot = simd;
-    while (waves_[slot].state != WaveState::Free) slot += simd_waves_.size();
-    ++simd_waves_[simd];
-
-    Wavefront& wave = waves_[slot];
-    where.index = w;
-    wave.stream = context_.workload->wavefront(context_.launch_index, where);
-    wave.group = static_cast<std::uint16_t>(free_group - groups_.begin());
+    Wavefront& wave = take_slot();
+    wave.stream = context_.workload->wavefront(context_.launch_index, launch.wave(group, w, lanes));
+    wave.group = static_cast<std::uint16_t>(place - groups_.begin());
     wave.other_ready = 0;
     wave.loads_issued = 0;
     wave.loads_retired = 0;
-    wave.op = to_op(salu(0));   // nothing: its first operation is fetched when it starts
+    wave.op = to_op(salu(0));  // nothing: its first operation is fetched when it starts
     sleep(wave, when);
   }
+}
+
+/// A free slot on the SIMD with the fewest wavefronts.
+Wavefront& ComputeUnit::take_slot() {
+  const auto fewest = std::min_element(simd_waves_.begin(), simd_waves_.end());
+  ++*fewest;
+  auto slot = static_cast<std::size_t>(fewest - simd_waves_.begin());
+  while (waves_[slot].state != WaveState::Free) slot += simd_waves_.size();
+  return waves_[slot];
 }
 
 void ComputeUnit::end(Wavefront& wave) {
@@ -377,63 +370,74 @@ bool ComputeUnit::take_room(PhysLine line) {
   return taken;
 }
 
+/// Looks up the lines of a page: those held are ready after the L1's latency, those pending are joined, the others are
+/// asked for together. Stalls where something for that is missing.
 bool ComputeUnit::load_page(Page& page) {
   Wavefront& wave = *in_unit_;
   const bool is_atomic = wave.op.kind == OpKind::Atomic;
   const unsigned load = (wave.loads_issued - 1) % kLoadSlots;
-  const Cycle now = context_.partition.now();
-  const Cycle latency = context_.spec.l1v.latency;
-  L1Stats& stats = l1_.stats();
   std::uint64_t asked = 0;
+  std::uint64_t hits = 0;
   Cycle leaves = 0;
+  Cycle hit_at = 0;
   for (; page.lines != 0; page.lines &= page.lines - 1) {
     const PhysLine line{page.page, static_cast<unsigned>(std::countr_zero(page.lines))};
     const TagArray::Slot slot = l1_.look_up(line);
     if (slot != TagArray::kNone && !is_atomic) {
-      ++stats.load_hits;
-      ++stats.load_lines;
-      const Cycle ready = l1_.next_line() + latency;
-      if (static_cast<std::int32_t>(static_cast<std::uint32_t>(ready) - wave.ready[load]) > 0) {
-        wave.ready[load] = static_cast<std::uint32_t>(ready);
-      }
+      ++hits;
+      hit_at = l1_.next_line();
       if (context_.oracle != nullptr) context_.oracle->load_returned(context_.application, line, versions_[slot]);
       continue;
     }
     L1Cache::Mshrs::Entry* pending = l1_.mshrs().find(line);
     if (pending != nullptr) {
       if (is_atomic || pending->payload.poisoned) {
-        stall_ = Stall::Register;   // until the pending line has come
+        stall_ = Stall::Register;  // until the pending line has come
         break;
       }
-      ++stats.merges;
-      ++stats.load_lines;
+      ++l1_.stats().merges;
+      ++l1_.stats().load_lines;
       l1_.next_line();
       pending->payload.targets.add(load_target(wave, load));
       ++wave.lines_left[load];
       continue;
     }
     if (!ask_for(line)) break;
-    ++(is_atomic ? stats.atomic_lines : stats.load_lines);
     L1Cache::Pending& entry = l1_.mshrs().allocate(line).payload;
-    entry.issued = static_cast<std::uint32_t>(now);
+    entry.issued = static_cast<std::uint32_t>(context_.partition.now());
     entry.poisoned = is_atomic;
     entry.targets.add(load_target(wave, load));
     ++wave.lines_left[load];
-    const Cycle at = l1_.next_line() + latency;
-    if (asked == 0) leaves = at;
+    const Cycle at = l1_.next_line();
+    if (asked == 0) leaves = at + context_.spec.l1v.latency;
     asked |= std::uint64_t{1} << line.index();
     if (is_atomic && slot != TagArray::kNone) l1_.tags().invalidate(slot);
-    if (context_.oracle != nullptr) {
-      const Oracle::Unit unit = Oracle::unit(context_.device(), index_, false);
-      if (is_atomic) context_.oracle->store_issued(unit, line);
-      context_.oracle->load_issued(unit, line);
-    }
+    if (context_.oracle != nullptr) tell_oracle(line, is_atomic);
+  }
+  if (hits != 0) {
+    l1_.stats().load_hits += hits;
+    l1_.stats().load_lines += hits;
+    note_ready(wave, load, hit_at + context_.spec.l1v.latency);
   }
   if (asked != 0) {
-    context_.latency.l1 += static_cast<std::uint64_t>(std::popcount(asked)) * (leaves - now);
+    const auto lines = static_cast<std::uint64_t>(std::popcount(asked));
+    (is_atomic ? l1_.stats().atomic_lines : l1_.stats().load_lines) += lines;
+    context_.latency.l1 += lines * (leaves - context_.partition.now());
     send(is_atomic ? TransactionKind::Atomic : TransactionKind::Read, page.page, asked, wave.op.bytes, leaves);
   }
   return stall_ == Stall::None;
+}
+
+/// The data of a load is not complete before `when`.
+void ComputeUnit::note_ready(Wavefront& wave, unsigned load, Cycle when) {
+  const auto low = static_cast<std::uint32_t>(when);
+  if (static_cast<std::int32_t>(low - wave.ready[load]) > 0) wave.ready[load] = low;
+}
+
+void ComputeUnit::tell_oracle(PhysLine line, bool is_atomic) {
+  const Oracle::Unit unit = Oracle::unit(context_.device(), index_, false);
+  if (is_atomic) context_.oracle->store_issued(unit, line);
+  context_.oracle->load_issued(unit, line);
 }
 
 bool ComputeUnit::store_page(Page& page) {
@@ -534,8 +538,7 @@ void ComputeUnit::fill(PhysLine line) {
 }
 
 void ComputeUnit::load_line_done(Wavefront& wave, unsigned load) {
-  const Cycle now = context_.partition.now();
-  if (widen(now, wave.ready[load]) < now) wave.ready[load] = static_cast<std::uint32_t>(now);
+  note_ready(wave, load, context_.partition.now());
   if (--wave.lines_left[load] != 0) return;
   if (wave.state == WaveState::Loads && wave.loads_retired % kLoadSlots == load) advance(wave);
 }

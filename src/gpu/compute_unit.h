@@ -18,7 +18,7 @@
 #include "stats/latency.h"
 #include "stats/stat.h"
 #include "translation/address_space.h"
-#include "workload/workload.h"
+#include "program/workload.h"
 
 namespace nearfar {
 
@@ -137,11 +137,14 @@ class ComputeUnit {
   bool meet_barrier(Wavefront& wave);
   bool pass_fence(Wavefront& wave);
   void end(Wavefront& wave);
+  Wavefront& take_slot();
 
   bool issue(Wavefront& wave);
   void take_instruction(Wavefront& wave);
   bool work();
   bool load_page(Page& page);
+  static void note_ready(Wavefront& wave, unsigned load, Cycle when);
+  void tell_oracle(PhysLine line, bool is_atomic);
   bool store_page(Page& page);
   bool ask_for(PhysLine line);
   bool take_room(PhysLine line);

@@ -15,7 +15,7 @@
 #include "interconnect/fabric.h"
 #include "machine/system_spec.h"
 #include "memory/home_cache.h"
-#include "workload/split.h"
+#include "program/split.h"
 
 namespace nearfar {
 

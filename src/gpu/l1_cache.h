@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -67,7 +68,7 @@ class L1Cache {
   L1Cache(const L1Spec& spec, std::uint64_t line_bytes)
       : tags_(spec.size / line_bytes / spec.ways, spec.ways, spec.index, spec.replacement),
         mshrs_(spec.mshrs),
-        lines_per_cycle_(spec.lines_per_cycle) {}
+        port_shift_(static_cast<unsigned>(std::countr_zero(spec.lines_per_cycle))) {}
 
   TagArray& tags() { return tags_; }
   Mshrs& mshrs() { return mshrs_; }
@@ -99,21 +100,21 @@ class L1Cache {
 
   /// Reserves the port for one instruction that may start at `earliest`; lines then take their turns.
   void start_instruction(Cycle earliest) {
-    const Cycle slots = earliest * lines_per_cycle_;
-    if (port_ < slots) {
-      port_ = slots;
+    const Cycle turns = earliest << port_shift_;
+    if (port_ < turns) {
+      port_ = turns;
     } else {
-      stats_.port_wait_cycles += port_ / lines_per_cycle_ - earliest;
+      stats_.port_wait_cycles += (port_ - turns) >> port_shift_;
     }
   }
   /// The cycle in which the next line of the instruction is looked up.
-  Cycle next_line() { return port_++ / lines_per_cycle_; }
+  Cycle next_line() { return port_++ >> port_shift_; }
 
  private:
   TagArray tags_;
   Mshrs mshrs_;
-  Cycle port_ = 0;              // in lines: cycle × lines per cycle
-  std::uint32_t lines_per_cycle_;
+  Cycle port_ = 0;              // in turns: cycle × lines per cycle, which is a power of two
+  unsigned port_shift_;
   L1Stats stats_;
 };
 

@@ -6,7 +6,7 @@
 
 #include "sim/transaction.h"
 #include "sim/types.h"
-#include "workload/stream.h"
+#include "program/stream.h"
 
 namespace nearfar {
 

@@ -67,7 +67,7 @@ void Host::grant(std::size_t a, DeviceId gpu, std::uint64_t groups) {
 /// Workgroups of a launch that a GPU holds at once.
 std::uint64_t Host::capacity(const Launch& launch) const {
   const GpuSpec& gpu = spec_.gpu;
-  const std::uint64_t waves = (launch.items() + gpu.wavefront - 1) / gpu.wavefront;
+  const std::uint64_t waves = launch.waves(gpu.wavefront);
   std::uint64_t groups = std::uint64_t{gpu.cu.simds} * gpu.cu.waves_per_simd / waves;
   if (launch.local_bytes != 0) groups = std::min(groups, gpu.cu.local_memory / launch.local_bytes);
   return groups * gpu.cus();

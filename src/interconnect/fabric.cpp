@@ -51,9 +51,8 @@ Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topol
       queue_limit_(spec.queue),
       wake_margin_(wake_margin(spec.queue)),
       drain_event_(partition.pool().take()),
-      input_handler_(partition.add_handler<&Fabric::on_input_done>(this)),
-      root_handler_(partition.add_handler<&Fabric::on_root>(this)),
       drain_handler_(partition.add_handler<&Fabric::on_drain>(this)) {
+  partition.set_admission<&Fabric::admit>(this);
   partition.set_port<&Fabric::on_arrival>(MessagePort::Fabric, this);
   partition.set_port<&Fabric::on_credit>(MessagePort::Credit, this);
 }
@@ -158,32 +157,16 @@ void Fabric::forward(Transaction* t, Cycle after) {
   partition_.post(t, hop.next, MessagePort::Fabric, out + hop.latency + after);
 }
 
-void Fabric::on_arrival(Transaction* t) {
-  if (topology_.last_hop_at_receiver()) {
-    const bool root = partition_.device() == topology_.host();
-    Serializer& link = root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : input_;
-    const Cycle done = link.pass(partition_.now(), t->wire_bytes) + spec_.latency;
-    partition_.schedule(t, root ? root_handler_ : input_handler_, done);
-    return;
-  }
-  if (t->destination != partition_.device().value) {
-    ++stats_.forwarded_packets;
-    forward(t, 0);
-    return;
-  }
-  if (topology_.shared_input()) {
-    const Cycle done = input_.pass_ending(partition_.now(), t->early_ticks, t->wire_bytes);
-    if (done > partition_.now()) {
-      partition_.schedule(t, input_handler_, done);
-      return;
-    }
-  }
-  receive(t);
+/// When a message that has arrived is through this device's input. Messages are asked for in order of arrival.
+Cycle Fabric::admit(Transaction* t) {
+  if (topology_.shared_input()) return input_.pass_ending(t->when, t->early_ticks, t->wire_bytes);
+  if (!topology_.last_hop_at_receiver()) return t->when;
+  const bool root = partition_.device() == topology_.host();
+  Serializer& link = root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : input_;
+  return link.pass(t->when, t->wire_bytes) + spec_.latency;
 }
 
-void Fabric::on_input_done(Transaction* t) { receive(t); }
-
-void Fabric::on_root(Transaction* t) {
+void Fabric::on_arrival(Transaction* t) {
   if (t->destination == partition_.device().value) {
     receive(t);
     return;

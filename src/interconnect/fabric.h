@@ -83,9 +83,8 @@ class Fabric {
   std::string describe_waiting() const;
 
  private:
+  Cycle admit(Transaction* t);
   void on_arrival(Transaction* t);
-  void on_input_done(Transaction* t);
-  void on_root(Transaction* t);
   void on_drain(Transaction* t);
   void on_credit(Transaction* t);
   void receive(Transaction* t);
@@ -115,8 +114,6 @@ class Fabric {
   WaitList refused_;
   Transaction* drain_event_;
   bool drain_scheduled_ = false;
-  HandlerId input_handler_;
-  HandlerId root_handler_;
   HandlerId drain_handler_;
   FabricStats stats_;
 };

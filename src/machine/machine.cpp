@@ -57,7 +57,7 @@ void Machine::place_applications() {
     application.first_gpu = a;
     application.gpus = alone ? spec.gpus : 1;
     for (const Launch& launch : application.workload->launches()) {
-      const std::uint64_t waves = (launch.items() + spec.gpu.wavefront - 1) / spec.gpu.wavefront;
+      const std::uint64_t waves = launch.waves(spec.gpu.wavefront);
       const std::uint64_t slots = std::uint64_t{spec.gpu.cu.simds} * spec.gpu.cu.waves_per_simd;
       if (waves > slots || launch.local_bytes > spec.gpu.cu.local_memory) {
         throw InputError(fmt::format(

@@ -11,7 +11,7 @@
 #include "machine/system_spec.h"
 #include "sim/error.h"
 #include "stats/stat.h"
-#include "workload/workload.h"
+#include "program/workload.h"
 
 namespace nearfar {
 

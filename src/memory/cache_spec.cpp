@@ -23,7 +23,8 @@ void L1Spec::describe(Section& section) {
   section.integer("ways", ways, {1, 128}, "ways", "Lines in a set.");
   section.cycles("latency", latency, {1, 10'000}, "Lookup to data; also what a miss pays before it leaves.");
   section.integer("mshrs", mshrs, {1, 1024}, "lines", "Lines that may be pending; a miss to one of them merges.");
-  section.integer("lines_per_cycle", lines_per_cycle, {1, 64}, "lines", "Lookups that its port takes in a cycle.");
+  section.integer("lines_per_cycle", lines_per_cycle, Limits::powers_of_two(1, 64), "lines",
+                  "Lookups that its port takes in a cycle.");
   describe_index(section, "index", index,
                  "How a line number picks its set: the plain remainder, or with the upper bits folded in.");
   describe_replacement(section, replacement);

@@ -96,7 +96,7 @@ Cycle HomeCache::pass_port(Bank& bank, Cycle arrival) {
 void HomeCache::own_request(Transaction* group) {
   const Cycle now = partition_.now();
   const PhysPage page = group->line.page();
-  const bool is_read = group->kind == TransactionKind::Read || group->kind == TransactionKind::ScalarRead;
+  const bool is_write = group->kind == TransactionKind::Write;
   std::uint64_t hits = 0;
   Cycle last = 0;
   unsigned ordered = 0;
@@ -109,20 +109,14 @@ void HomeCache::own_request(Transaction* group) {
     if (bank.own.empty()) {
       const Cycle start = pass_port(bank, arrival);
       const Outcome outcome = act(bank, group, false, start - now);
-      if (outcome == Outcome::Hit) {
-        hits |= std::uint64_t{1} << index;
-        last = std::max(last, start);
+      if (outcome != Outcome::Stall) {
         release(bank);
-        continue;
-      }
-      if (outcome == Outcome::Done) {
-        ++ordered;
-        release(bank);
-        continue;
-      }
-      if (outcome == Outcome::Kept) {
-        release(bank);
-        if (!is_read) ++ordered;
+        if (outcome == Outcome::Hit) {
+          hits |= std::uint64_t{1} << index;
+          last = std::max(last, start);
+        } else if (is_write) {
+          ++ordered;
+        }
         continue;
       }
     }
@@ -132,7 +126,7 @@ void HomeCache::own_request(Transaction* group) {
     ++stats_.stalled_requests;
     bank.own.push(single);
   }
-  if (ordered != 0 && group->kind == TransactionKind::Write) client_.stores_ordered(group->cu, ordered);
+  if (ordered != 0) client_.stores_ordered(group->cu, ordered);
   if (hits == 0) {
     partition_.pool().give(group);
     return;

@@ -63,9 +63,17 @@ class Partition {
     pool_.give(t);
   }
 
-  /// Runs all events before `limit`.
+  /// Sets what decides when a message that arrives is through the device's input: `(self->*Method)(t)` is asked for
+  /// every message in order of (arrival, source, sequence) and answers with the cycle in which it is to fire.
+  template <auto Method, class Component>
+  void set_admission(Component* self) {
+    admit_ = {&ask<Method, Component>, self};
+  }
+
+  /// Runs all events before `limit`. All messages that arrive before it are here: they are admitted first, in order.
   void run(Cycle limit) {
     window_end_ = limit;
+    admit_before(limit);
     while (Transaction* t = wheel_.pop(limit)) {
       ++events_;
       const Handler& handler = handlers_[t->handler];
@@ -78,7 +86,7 @@ class Partition {
     for (const Transaction& message : mail) {
       Transaction* t = pool_.take();
       *t = message;
-      wheel_.deliver(t);
+      arrivals_.push_back({t->when, t->source, received_++, t});
     }
     mail.clear();
   }
@@ -93,7 +101,8 @@ class Partition {
     return earliest;
   }
 
-  Cycle next_time() const { return wheel_.next_time(); }
+  /// Time of the next event or arrival.
+  Cycle next_time() const { return std::min(wheel_.next_time(), next_arrival_); }
   std::uint64_t events() const { return events_; }
 
   /// What moves a run forward; the watchdog ends a run in which `steps` stands still.
@@ -117,9 +126,47 @@ class Partition {
     void* self = nullptr;
   };
 
+  struct Admission {
+    Cycle (*ask)(void* self, Transaction* t) = nullptr;
+    void* self = nullptr;
+  };
+
+  /// A message that is here and has not been admitted yet.
+  struct Arrival {
+    Cycle when;
+    std::uint32_t source;
+    std::uint32_t order;
+    Transaction* transaction;
+
+    bool operator<(const Arrival& other) const {
+      if (when != other.when) return when < other.when;
+      if (source != other.source) return source < other.source;
+      return order < other.order;
+    }
+  };
+
   template <auto Method, class Component>
   static void call(void* self, Transaction* t) {
     (static_cast<Component*>(self)->*Method)(t);
+  }
+  template <auto Method, class Component>
+  static Cycle ask(void* self, Transaction* t) {
+    return (static_cast<Component*>(self)->*Method)(t);
+  }
+
+  void admit_before(Cycle limit) {
+    std::sort(arrivals_.begin(), arrivals_.end());
+    std::size_t admitted = 0;
+    for (; admitted < arrivals_.size() && arrivals_[admitted].when < limit; ++admitted) {
+      Transaction* t = arrivals_[admitted].transaction;
+      if (admit_.ask != nullptr && t->handler == static_cast<HandlerId>(MessagePort::Fabric)) {
+        t->when = admit_.ask(admit_.self, t);
+      }
+      wheel_.deliver(t);
+    }
+    arrivals_.erase(arrivals_.begin(), arrivals_.begin() + static_cast<std::ptrdiff_t>(admitted));
+    next_arrival_ = arrivals_.empty() ? kNever : arrivals_.front().when;
+    if (arrivals_.empty()) received_ = 0;
   }
 
   DeviceId device_;
@@ -127,6 +174,10 @@ class Partition {
   Cycle earliest_sent_ = kNever;
   std::uint64_t events_ = 0;
   Progress progress_;
+  Admission admit_;
+  std::vector<Arrival> arrivals_;
+  Cycle next_arrival_ = kNever;
+  std::uint32_t received_ = 0;
   std::vector<Handler> handlers_;
   std::vector<Mailbox> outbox_;
   TransactionPool pool_;

@@ -7,7 +7,7 @@
 
 #include "machine/system_spec.h"
 #include "sim/types.h"
-#include "workload/workload.h"
+#include "program/workload.h"
 
 namespace nearfar {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workload/workload.h"
+#include "program/workload.h"
 
 namespace nearfar {
 

@@ -65,7 +65,8 @@ TEST_F(ShippedSystems, IdealIsTheMachineOfTable2) {
   EXPECT_EQ(spec.gpu.l2.size / spec.gpu.l2.banks, 256_KiB);
   const DramSpec& dram = spec.gpu.dram;
   EXPECT_EQ(dram.channels * dram.channel_bandwidth.bytes_per_second, 512'000'000'000U);
-  EXPECT_EQ(dram.controller_latency + dram.t_rcd + dram.t_cl + 4, 107U);
+  EXPECT_EQ(dram.model, DramModel::Fixed);
+  EXPECT_EQ(dram.latency, 107U);
   EXPECT_EQ(spec.link.latency, 150U);
 }
 

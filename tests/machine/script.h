@@ -10,7 +10,7 @@
 
 #include "machine/run.h"
 #include "machine/system_file.h"
-#include "workload/workload.h"
+#include "program/workload.h"
 
 namespace nearfar {
 

@@ -10,8 +10,8 @@
 
 #include "gpu/coalescer.h"
 #include "workload/catalog.h"
-#include "workload/split.h"
-#include "workload/workload.h"
+#include "program/split.h"
+#include "program/workload.h"
 
 namespace nearfar::testing {
 
@@ -166,6 +166,7 @@ inline Items touches(const Workload& workload, std::size_t l, std::uint64_t grou
     for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) {
       if (op.lanes == nullptr) continue;
       op.lanes(op.callable, lanes, addresses);
+      addresses.expand(op.bytes);
       for (unsigned lane = 0; lane < lanes; ++lane) {
         if ((addresses.active >> lane & 1) == 0) continue;
         items.at(w * lanes + lane).push_back({op.kind == OpKind::Load ? '+' : '-', VirtAddr{addresses.address[lane]}});

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "workload/catalog.h"
-#include "workload/workload.h"
+#include "program/workload.h"
 
 namespace nearfar {
 

@@ -28,17 +28,22 @@ class Fir final : public Workload {
  private:
   Stream fir(std::uint64_t first) const {
     std::uint64_t tap = 0;
-    const auto sample = load(4, [&](unsigned lane) {
+    const auto sample = load(4, [&] { return Row{input_ + 4 * (first - tap)}; });
+    const auto early_sample = load(4, [&](unsigned lane) {
       const std::uint64_t t = first + lane;
       return t >= tap ? input_ + 4 * (t - tap) : history_ + 4 * (taps_ - (tap - t));
     });
-    const auto result = store(4, [&](unsigned lane) { return output_ + 4 * (first + lane); });
+    const auto result = store(4, [&] { return Row{output_ + 4 * first}; });
 
     co_yield salu(9);
     co_yield valu(18);
     for (; tap < taps_; ++tap) {
       co_yield valu(14);
-      co_yield sample;
+      if (first >= tap) {
+        co_yield sample;
+      } else {
+        co_yield early_sample;
+      }
       co_yield scalar_load(4, coeff_ + 4 * tap);
       co_yield wait(0);
       co_yield valu(1);

@@ -1,6 +1,8 @@
 // KM: k-means clustering (Hetero-Mark).
 // `swap` turns the points' features from rows into columns (64 lines a load, 4 a store); every `compute` then reads
 // all columns once for each cluster. A page of a column belongs to one GPU's points, but its home is any GPU.
+#include <algorithm>
+
 #include "workload/catalog/entries.h"
 
 namespace nearfar {
@@ -33,16 +35,18 @@ class KMeans final : public Workload {
   }
 
  private:
+  /// A wavefront's points side by side; the last wavefront may have fewer than it has lanes.
+  Row points(VirtAddr at, std::uint64_t first) const {
+    return {at, static_cast<std::uint32_t>(std::min<std::uint64_t>(points_ - first, kMaxLanes))};
+  }
+
   Stream swap(std::uint64_t first) const {
     std::uint32_t i = 0;
     const auto from = load(4, [&](unsigned lane) {
       const std::uint64_t t = first + lane;
       return t < points_ ? feature_ + 4 * (t * features_ + i) : kIdle;
     });
-    const auto to = store(4, [&](unsigned lane) {
-      const std::uint64_t t = first + lane;
-      return t < points_ ? feature_swap_ + 4 * (i * points_ + t) : kIdle;
-    });
+    const auto to = store(4, [&] { return points(feature_swap_ + 4 * (i * points_ + first), first); });
 
     co_yield salu(10);
     co_yield valu(6);
@@ -60,14 +64,8 @@ class KMeans final : public Workload {
 
   Stream compute(std::uint64_t first) const {
     std::uint32_t l = 0;
-    const auto feature = load(4, [&](unsigned lane) {
-      const std::uint64_t t = first + lane;
-      return t < points_ ? feature_swap_ + 4 * (l * points_ + t) : kIdle;
-    });
-    const auto result = store(4, [&](unsigned lane) {
-      const std::uint64_t t = first + lane;
-      return t < points_ ? membership_ + 4 * t : kIdle;
-    });
+    const auto feature = load(4, [&] { return points(feature_swap_ + 4 * (l * points_ + first), first); });
+    const auto result = store(4, [&] { return points(membership_ + 4 * first, first); });
 
     co_yield salu(10);
     co_yield valu(14);

@@ -43,14 +43,14 @@ class Stencil final : public Workload {
   Stream stencil(VirtAddr from, VirtAddr to, std::uint32_t first, unsigned here) const {
     std::uint32_t i = 0;
     unsigned side = kLeft;
-    const auto middle = load(4, [&](unsigned lane) { return element(from, i, first + lane + 1); });
+    const auto middle = load(4, [&] { return Row{element(from, i, first + 1)}; });
     const auto border = load(4, [&](unsigned lane) {
       const std::uint32_t c = first + lane;
       if (c == 0 && (side & kLeft) != 0) return element(from, i, 0);
       if (c == kColumns - 1 && (side & kRight) != 0) return element(from, i, kColumns + 1);
       return kIdle;
     });
-    const auto result = store(4, [&](unsigned lane) { return element(to, i + 1, first + lane + 1); });
+    const auto result = store(4, [&] { return Row{element(to, i + 1, first + 1)}; });
 
     co_yield salu(78);
     co_yield valu(75);

@@ -1,5 +1,5 @@
 // What all workloads share: where their buffers lie, and which part of the grid a wavefront is.
-#include "workload/workload.h"
+#include "program/workload.h"
 
 #include <cassert>
 #include <utility>

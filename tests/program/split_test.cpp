@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "workload/split.h"
+#include "program/split.h"
 
 namespace nearfar {
 namespace {

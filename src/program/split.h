@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "workload/workload.h"
+#include "program/workload.h"
 
 namespace nearfar {
 

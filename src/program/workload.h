@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/types.h"
-#include "workload/stream.h"
+#include "program/stream.h"
 
 namespace nearfar {
 

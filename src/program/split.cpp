@@ -1,4 +1,4 @@
-#include "workload/split.h"
+#include "program/split.h"
 
 #include <algorithm>
 #include <cassert>

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <type_traits>
 #include <utility>
 
 #include "sim/types.h"
@@ -37,10 +38,21 @@ enum class OpKind : std::uint8_t {
   End,         ///< the wavefront has ended (made by the stream itself)
 };
 
-/// What the lanes of one vector memory instruction touch: `address[i]` counts when bit i of `active` is set.
+/// What the lanes of one vector memory instruction touch: `address[i]` counts when bit i of `active` is set. Where the
+/// lanes lie side by side in order, `row_lanes` of them from `row_begin` on are all there is to say.
 struct LaneAddresses {
   std::uint64_t active = 0;
+  std::uint64_t row_begin = 0;
+  unsigned row_lanes = 0;
   std::array<std::uint64_t, kMaxLanes> address;
+
+  /// Spells a row out, for whoever wants to see single lanes.
+  void expand(unsigned bytes) {
+    if (row_lanes == 0) return;
+    for (unsigned lane = 0; lane < row_lanes; ++lane) address[lane] = row_begin + std::uint64_t{lane} * bytes;
+    active = ~std::uint64_t{0} >> (kMaxLanes - row_lanes);
+    row_lanes = 0;
+  }
 };
 
 struct Op {
@@ -75,7 +87,14 @@ struct Wave {
   constexpr std::uint64_t global_y(unsigned lane) const { return std::uint64_t{group_y} * size_y + local_y(lane); }
 };
 
-/// A memory operation with the callable `VirtAddr(unsigned lane)` that gives each lane's address.
+/// The first `lanes` lanes of a wavefront side by side, from an address on.
+struct Row {
+  VirtAddr first;
+  std::uint32_t lanes = kMaxLanes;
+};
+
+/// A memory operation with the callable that says what the lanes touch: `VirtAddr(unsigned lane)` for each of them, or
+/// `Row()` for all at once.
 template <class Address>
 struct LaneOp {
   OpKind kind;
@@ -85,13 +104,20 @@ struct LaneOp {
   /// `out` is nobody else's memory, which lets the compiler keep what the callable reads in registers.
   static void fill(const void* callable, unsigned lanes, LaneAddresses& __restrict out) {
     const auto& address = *static_cast<const Address*>(callable);
-    std::uint64_t idle = 0;
-    for (unsigned lane = lanes; lane-- > 0;) {
-      const std::uint64_t a = address(lane).value;
-      out.address[lane] = a;
-      idle = idle << 1 | a >> 63;
+    if constexpr (std::is_invocable_v<const Address&>) {
+      const Row row = address();
+      out.row_begin = row.first.value;
+      out.row_lanes = row.lanes < lanes ? row.lanes : lanes;
+    } else {
+      std::uint64_t idle = 0;
+      for (unsigned lane = lanes; lane-- > 0;) {
+        const std::uint64_t a = address(lane).value;
+        out.address[lane] = a;
+        idle = idle << 1 | a >> 63;
+      }
+      out.active = ~idle & (~std::uint64_t{0} >> (kMaxLanes - lanes));
+      out.row_lanes = 0;
     }
-    out.active = ~idle & (~std::uint64_t{0} >> (kMaxLanes - lanes));
   }
 };
 

@@ -1,6 +1,6 @@
 // Free lists of coroutine frames, one set a thread. A partition always runs on the same thread, so frames are
 // released where they were taken; the slabs themselves belong to the process and live until it ends.
-#include "workload/stream.h"
+#include "program/stream.h"
 
 #include <algorithm>
 #include <memory>
