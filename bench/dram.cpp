@@ -51,7 +51,9 @@ class Load : public DramClient {
   Cycle end() const { return end_; }
 
  private:
-  PhysLine line_number(std::uint64_t n) const { return PhysLine(PhysPage(DeviceId{0}, n >> 6), static_cast<unsigned>(n & 63)); }
+  PhysLine line_number(std::uint64_t n) const {
+    return PhysLine(PhysPage(DeviceId{0}, n >> 6), static_cast<unsigned>(n & 63));
+  }
 
   /// Writes go out at once; a read that has to come behind a refused write waits with it.
   void issue(Transaction* t) {
@@ -131,8 +133,12 @@ int main() {
   using namespace nearfar;
   constexpr Frequency kClock = 1000_MHz;
   constexpr Pattern kPatterns[] = {
-      {"stream", false, 0, 96},     {"random", true, 0, 96},          {"stream, 1/3 writes", false, 33, 96},
-      {"random, 1/3 writes", true, 33, 96}, {"random, light", true, 0, 1}, {"random, light, 1/3 w", true, 33, 1},
+      {"stream", false, 0, 96},
+      {"random", true, 0, 96},
+      {"stream, 1/3 writes", false, 33, 96},
+      {"random, 1/3 writes", true, 33, 96},
+      {"random, light", true, 0, 1},
+      {"random, light, 1/3 w", true, 33, 1},
   };
   constexpr struct {
     const char* name;

@@ -96,6 +96,9 @@ class ComputeUnit {
   /// A queue that had refused this unit has room.
   void room_freed() { retry(Stall::Room); }
 
+  /// Brings what the fill of `line` will touch into the host's cache.
+  void prefetch(PhysLine line) const { l1_.prefetch(line); }
+
   void acquire() { l1_.acquire(); }
 
   unsigned index() const { return index_; }

@@ -22,11 +22,11 @@ Split effective(Split asked, DispatchPolicy policy) {
 }  // namespace
 
 Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
-         const std::vector<Application>& applications, Oracle* oracle)
+         const std::vector<Process>& processes, Oracle* oracle)
     : partition_(partition),
       spec_(spec.gpu),
       link_(spec.link),
-      applications_(applications),
+      processes_(processes),
       topology_(topology),
       dispatch_(spec.dispatch),
       write_back_(spec.write_back_at_release),
@@ -130,12 +130,12 @@ void Gpu::on_control(Transaction* t) {
 
 /// Acquire, then workgroups: the caches that software keeps coherent forget what they hold.
 void Gpu::start_launch(const Control& control) {
-  const Application& application = applications_[control.application];
-  const Launch& launch = application.workload->launches()[control.value];
+  const Process& process = processes_[control.application];
+  const Launch& launch = process.workload->launches()[control.value];
   launch_ = control;
   running_ = true;
-  context_.workload = application.workload.get();
-  context_.space = application.space.get();
+  context_.workload = process.workload.get();
+  context_.space = process.space.get();
   context_.launch = &launch;
   context_.launch_index = control.value;
   context_.application = control.application;
@@ -145,7 +145,7 @@ void Gpu::start_launch(const Control& control) {
   for (ComputeUnit& cu : cus_) cu.acquire();
 
   const Split split = effective(launch.split, dispatch_);
-  greedy_ = split == Split::Greedy && application.gpus > 1;
+  greedy_ = split == Split::Greedy && process.gpus > 1;
   more_may_come_ = greedy_;
   share_.reset();
   next_in_share_ = 0;
@@ -153,7 +153,7 @@ void Gpu::start_launch(const Control& control) {
   next_granted_ = 0;
   if (!greedy_) {
     const Split alone = split == Split::Greedy ? Split::Blocks : split;
-    share_.emplace(launch, alone, partition_.device().value - application.first_gpu, application.gpus, spec_.cus());
+    share_.emplace(launch, alone, partition_.device().value - process.first_gpu, process.gpus, spec_.cus());
   }
   start_groups();
   try_release();

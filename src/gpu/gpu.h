@@ -19,8 +19,8 @@
 
 namespace nearfar {
 
-/// An application as every device sees it.
-struct Application {
+/// A running application, as every device sees it.
+struct Process {
   std::shared_ptr<const Workload> workload;
   std::unique_ptr<AddressSpace> space;
   unsigned first_gpu = 0;
@@ -30,7 +30,7 @@ struct Application {
 class Gpu final : public FabricClient, public HomeClient, public GroupListener {
  public:
   Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
-      const std::vector<Application>& applications, Oracle* oracle);
+      const std::vector<Process>& processes, Oracle* oracle);
 
   // The path of an access: what leaves an L1, and what comes back to it.
   void lines_served(Transaction* t) override;
@@ -43,6 +43,13 @@ class Gpu final : public FabricClient, public HomeClient, public GroupListener {
   void on_request(Transaction* t) override { home_.remote_request(t); }
   void on_reply(Transaction* t) override;
   void on_control(Transaction* t) override;
+  void coming(const Transaction& t) override {
+    if (!t.reply) {
+      home_.prefetch(t.line);
+    } else if (t.kind != TransactionKind::ScalarRead) {
+      cus_[t.cu].prefetch(t.line);
+    }
+  }
   void fabric_has_room(std::uint16_t cu) override { cus_[cu].room_freed(); }
 
   void group_done(unsigned cu) override;
@@ -83,7 +90,7 @@ class Gpu final : public FabricClient, public HomeClient, public GroupListener {
   Partition& partition_;
   GpuSpec spec_;
   LinkSpec link_;
-  const std::vector<Application>& applications_;
+  const std::vector<Process>& processes_;
   Topology topology_;
   DispatchPolicy dispatch_;
   bool write_back_;

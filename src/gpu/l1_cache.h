@@ -83,7 +83,10 @@ class L1Cache {
   }
 
   /// Brings what a lookup of `line` needs into the host's cache.
-  void prefetch(PhysLine line) const { tags_.prefetch(line.value); }
+  void prefetch(PhysLine line) const {
+    tags_.prefetch(line.value);
+    mshrs_.prefetch(line);
+  }
 
   /// Keeps a line that has arrived; the answer is its slot.
   TagArray::Slot install(PhysLine line) {

@@ -7,59 +7,59 @@
 namespace nearfar {
 
 Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topology,
-           const std::vector<Application>& applications, Oracle* oracle)
+           const std::vector<Process>& processes, Oracle* oracle)
     : partition_(partition),
       spec_(spec),
       topology_(topology),
-      applications_(applications),
+      processes_(processes),
       oracle_(oracle),
       home_(partition, spec.host.llc, spec.host.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, oracle),
       fabric_(partition, spec.link, topology, spec.gpu.clock.hertz, *this),
-      progress_(applications.size()),
-      running_(applications.size()),
+      progress_(processes.size()),
+      running_(processes.size()),
       start_handler_(partition.add_handler<&Host::on_start>(this)) {}
 
 void Host::start() { partition_.schedule(partition_.pool().take(), start_handler_, 0); }
 
 void Host::on_start(Transaction* t) {
   partition_.pool().give(t);
-  for (std::size_t a = 0; a < applications_.size(); ++a) launch(a);
+  for (std::size_t a = 0; a < processes_.size(); ++a) launch(a);
 }
 
 /// Starts the application's next launch on all its GPUs.
 void Host::launch(std::size_t a) {
-  const Application& application = applications_[a];
+  const Process& process = processes_[a];
   Progress& progress = progress_[a];
-  const Launch& launch = application.workload->launches()[progress.launch];
-  progress.gpus_running = application.gpus;
+  const Launch& launch = process.workload->launches()[progress.launch];
+  progress.gpus_running = process.gpus;
   progress.next_group = 0;
   progress.record = {a, progress.launch, partition_.now(), 0, 0, 0};
   if (oracle_ != nullptr) oracle_->boundary(static_cast<std::uint8_t>(a));
-  const bool last = progress.launch + 1 == application.workload->launches().size();
-  const bool greedy = application.gpus > 1 && (spec_.dispatch == DispatchPolicy::Greedy ||
+  const bool last = progress.launch + 1 == process.workload->launches().size();
+  const bool greedy = process.gpus > 1 && (spec_.dispatch == DispatchPolicy::Greedy ||
                                                (spec_.dispatch == DispatchPolicy::Workload &&
                                                 launch.split == Split::Greedy));
-  for (unsigned g = 0; g < application.gpus; ++g) {
-    const DeviceId gpu{static_cast<std::uint8_t>(application.first_gpu + g)};
+  for (unsigned g = 0; g < process.gpus; ++g) {
+    const DeviceId gpu{static_cast<std::uint8_t>(process.first_gpu + g)};
     tell(gpu, {ControlKind::Launch, progress.launch, 0, static_cast<std::uint8_t>(a), last && progress.first});
   }
-  for (unsigned g = 0; greedy && g < application.gpus; ++g) {
-    grant(a, DeviceId{static_cast<std::uint8_t>(application.first_gpu + g)}, capacity(launch));
+  for (unsigned g = 0; greedy && g < process.gpus; ++g) {
+    grant(a, DeviceId{static_cast<std::uint8_t>(process.first_gpu + g)}, capacity(launch));
   }
 }
 
 /// Greedy: hands the next workgroups in flattened order to a GPU that has room; with the last one, all are told.
 void Host::grant(std::size_t a, DeviceId gpu, std::uint64_t groups) {
-  const Application& application = applications_[a];
+  const Process& process = processes_[a];
   Progress& progress = progress_[a];
-  const std::uint64_t left = application.workload->launches()[progress.launch].groups() - progress.next_group;
+  const std::uint64_t left = process.workload->launches()[progress.launch].groups() - progress.next_group;
   const std::uint64_t given = std::min(groups, left);
   if (given == 0) return;
   tell(gpu, {ControlKind::Groups, progress.next_group, given, static_cast<std::uint8_t>(a), false});
   progress.next_group += given;
   if (given < left) return;
-  for (unsigned g = 0; g < application.gpus; ++g) {
-    tell(DeviceId{static_cast<std::uint8_t>(application.first_gpu + g)},
+  for (unsigned g = 0; g < process.gpus; ++g) {
+    tell(DeviceId{static_cast<std::uint8_t>(process.first_gpu + g)},
          {ControlKind::NoMore, 0, 0, static_cast<std::uint8_t>(a), false});
   }
 }
@@ -93,10 +93,10 @@ void Host::share_done(std::size_t a, const Control& control) {
   }
   if (--progress.gpus_running != 0) return;
   if (control.kind == ControlKind::LaunchDone && spec_.write_back_at_release) {
-    const Application& application = applications_[a];
-    progress.gpus_running = application.gpus;
-    for (unsigned g = 0; g < application.gpus; ++g) {
-      tell(DeviceId{static_cast<std::uint8_t>(application.first_gpu + g)},
+    const Process& process = processes_[a];
+    progress.gpus_running = process.gpus;
+    for (unsigned g = 0; g < process.gpus; ++g) {
+      tell(DeviceId{static_cast<std::uint8_t>(process.first_gpu + g)},
            {ControlKind::WriteBack, 0, 0, static_cast<std::uint8_t>(a), false});
     }
     return;
@@ -109,7 +109,7 @@ void Host::launch_done(std::size_t a) {
   partition_.progress().steps += 1;
   progress.record.end = partition_.now();
   if (progress.first) records_.push_back(progress.record);
-  if (++progress.launch < applications_[a].workload->launches().size()) {
+  if (++progress.launch < processes_[a].workload->launches().size()) {
     if (!finished()) launch(a);
     return;
   }
@@ -123,9 +123,9 @@ void Host::execution_done(std::size_t a) {
     progress.first = false;
     if (--running_ == 0) {
       end_ = partition_.now();
-      if (applications_.size() > 1) {
-        for (const Application& application : applications_) {
-          tell(DeviceId{static_cast<std::uint8_t>(application.first_gpu)},
+      if (processes_.size() > 1) {
+        for (const Process& process : processes_) {
+          tell(DeviceId{static_cast<std::uint8_t>(process.first_gpu)},
                {ControlKind::Stop, 0, 0, 0, false});
         }
       }

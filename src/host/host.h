@@ -27,7 +27,7 @@ struct LaunchRecord {
 class Host final : public FabricClient, public HomeClient {
  public:
   Host(Partition& partition, const SystemSpec& spec, const Topology& topology,
-       const std::vector<Application>& applications, Oracle* oracle);
+       const std::vector<Process>& processes, Oracle* oracle);
 
   /// Launches the first kernel of every application at cycle 0.
   void start();
@@ -42,6 +42,7 @@ class Host final : public FabricClient, public HomeClient {
   void on_request(Transaction* t) override { home_.remote_request(t); }
   void on_reply(Transaction*) override {}
   void on_control(Transaction* t) override;
+  void coming(const Transaction& t) override { home_.prefetch(t.line); }
   void fabric_has_room(std::uint16_t) override {}
 
   /// Every application has been executed once.
@@ -82,7 +83,7 @@ class Host final : public FabricClient, public HomeClient {
   Partition& partition_;
   const SystemSpec& spec_;
   Topology topology_;
-  const std::vector<Application>& applications_;
+  const std::vector<Process>& processes_;
   Oracle* oracle_;
   HomeCache home_;
   Fabric fabric_;

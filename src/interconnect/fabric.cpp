@@ -159,6 +159,7 @@ void Fabric::forward(Transaction* t, Cycle after) {
 
 /// When a message that has arrived is through this device's input. Messages are asked for in order of arrival.
 Cycle Fabric::admit(Transaction* t) {
+  if (t->kind != TransactionKind::Control && t->destination == partition_.device().value) client_.coming(*t);
   if (topology_.shared_input()) return input_.pass_ending(t->when, t->early_ticks, t->wire_bytes);
   if (!topology_.last_hop_at_receiver()) return t->when;
   const bool root = partition_.device() == topology_.host();

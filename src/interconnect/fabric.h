@@ -44,6 +44,8 @@ class FabricClient {
   virtual void on_request(Transaction* t) = 0;
   virtual void on_reply(Transaction* t) = 0;
   virtual void on_control(Transaction* t) = 0;
+  /// A request or reply will be there within this window: a chance to bring what it needs into the host's cache.
+  virtual void coming(const Transaction& t) = 0;
   /// The request queue that had refused `waiter` has room.
   virtual void fabric_has_room(std::uint16_t waiter) = 0;
 };

@@ -30,10 +30,10 @@ Machine::Machine(const RunRequest& request)
   place_applications();
   const SystemSpec& spec = request_.system;
   for (unsigned g = 0; g < spec.gpus; ++g) {
-    gpus_.push_back(std::make_unique<Gpu>(engine_.partition(g), spec, topology_, applications_, oracle_.get()));
+    gpus_.push_back(std::make_unique<Gpu>(engine_.partition(g), spec, topology_, processes_, oracle_.get()));
   }
-  host_ = std::make_unique<Host>(engine_.partition(spec.gpus), spec, topology_, applications_, oracle_.get());
-  if (applications_.size() > 1) {
+  host_ = std::make_unique<Host>(engine_.partition(spec.gpus), spec, topology_, processes_, oracle_.get());
+  if (processes_.size() > 1) {
     for (unsigned g = 0; g < spec.gpus; ++g) {
       gpus_[g]->on_first_execution = [this, g](Gpu& gpu) {
         first_executions_[g] = std::make_unique<StatTable>(gpu_table(gpu));
@@ -52,11 +52,11 @@ void Machine::place_applications() {
   FrameAllocator frames(spec.gpus + 1);
   const bool alone = request_.applications.size() == 1;
   for (unsigned a = 0; a < request_.applications.size(); ++a) {
-    Application application;
-    application.workload = request_.applications[a];
-    application.first_gpu = a;
-    application.gpus = alone ? spec.gpus : 1;
-    for (const Launch& launch : application.workload->launches()) {
+    Process process;
+    process.workload = request_.applications[a];
+    process.first_gpu = a;
+    process.gpus = alone ? spec.gpus : 1;
+    for (const Launch& launch : process.workload->launches()) {
       const std::uint64_t waves = launch.waves(spec.gpu.wavefront);
       const std::uint64_t slots = std::uint64_t{spec.gpu.cu.simds} * spec.gpu.cu.waves_per_simd;
       if (waves > slots || launch.local_bytes > spec.gpu.cu.local_memory) {
@@ -66,9 +66,9 @@ void Machine::place_applications() {
             launch.kernel, waves, launch.local_bytes, slots, spec.gpu.cu.local_memory));
       }
     }
-    application.space = std::make_unique<AddressSpace>(*application.workload, spec.placement, application.first_gpu,
-                                                       application.gpus, topology_.host(), frames);
-    applications_.push_back(std::move(application));
+    process.space = std::make_unique<AddressSpace>(*process.workload, spec.placement, process.first_gpu,
+                                                       process.gpus, topology_.host(), frames);
+    processes_.push_back(std::move(process));
   }
   check_memory(frames);
 }
@@ -98,8 +98,8 @@ RunResult Machine::run() {
 
 void Machine::run_engine() {
   std::uint64_t groups = 0;
-  for (const Application& application : applications_) {
-    for (const Launch& launch : application.workload->launches()) groups += launch.groups();
+  for (const Process& process : processes_) {
+    for (const Launch& launch : process.workload->launches()) groups += launch.groups();
   }
   Engine::Options options;
   options.window = topology_.lookahead();
@@ -202,7 +202,7 @@ RunResult Machine::result() {
   result.cycles = host_->end();
   result.events = engine_.events();
   for (const LaunchRecord& record : host_->records()) {
-    const Launch& launch = applications_[record.application].workload->launches()[record.launch];
+    const Launch& launch = processes_[record.application].workload->launches()[record.launch];
     result.launches.push_back(
         {launch.kernel, record.application, record.start, record.end, record.instructions, record.accesses});
     result.instructions += record.instructions;

@@ -32,7 +32,7 @@ class Machine {
   Topology topology_;
   std::unique_ptr<Oracle> oracle_;
   Engine engine_;
-  std::vector<Application> applications_;
+  std::vector<Process> processes_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   std::unique_ptr<Host> host_;
   std::vector<std::unique_ptr<StatTable>> first_executions_;   ///< by GPU, when several applications run

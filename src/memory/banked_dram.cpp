@@ -2,6 +2,7 @@
 #include "memory/banked_dram.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace nearfar {
 namespace {
@@ -74,6 +75,8 @@ void BankedDram::wake_at(Channel& channel, Cycle when) {
   partition_.schedule(t, wake_handler_, when);
 }
 
+/// The client is told of room from here only, never from within a call of its own; it may write, and be refused, at
+/// once.
 void BankedDram::on_wake(Transaction* t) {
   Channel& channel = channels_[t->user];
   const bool overtaken = channel.wake != t->when;
@@ -83,19 +86,7 @@ void BankedDram::on_wake(Transaction* t) {
   serve(channel);
   if (!channel.refused || !has_room(channel)) return;
   channel.refused = false;
-  tell_client();
-}
-
-/// The client may write at once, and be refused and have room again before it returns.
-void BankedDram::tell_client() {
-  tell_again_ = true;
-  if (telling_) return;
-  telling_ = true;
-  while (tell_again_) {
-    tell_again_ = false;
-    client_.dram_has_room();
-  }
-  telling_ = false;
+  client_.dram_has_room();
 }
 
 /// Commits requests until the bus is booked as far as the look-ahead, and leaves a wake-up if any request waits.
@@ -396,9 +387,8 @@ bool BankedDram::read_at_once(Channel& channel, DramRequest& request) {
 
 bool BankedDram::write_waits(const Channel& channel, const DramRequest& read, PhysLine line) const {
   bool found = false;
-  channel.writes.each(channel.writes.of_bank(read.bank), [&](std::uint32_t slot) {
-    found = found || channel.writes[slot].what == line.value;
-  });
+  channel.writes.each(channel.writes.of_bank(read.bank),
+                      [&](std::uint32_t slot) { found = found || channel.writes[slot].what == line.value; });
   return found || channel.more_writes.contains(line.value);
 }
 
@@ -423,8 +413,8 @@ void BankedDram::write(PhysLine line) {
   if (channel.turn != Turn::Reads) return;
   if (channel.writes_waiting == spec_.write_high) {
     serve(channel);
-    // The client is told of room from an event only, never from within its own call.
-    if (channel.refused && has_room(channel)) wake_at(channel, partition_.now());
+    // Who was refused has been told of room since, from an event: below the high mark there was room.
+    assert(!channel.refused);
   } else if (channel.wake == kNever) {
     wake_at(channel, channel.writes_since + patience_);
   }

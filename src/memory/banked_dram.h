@@ -41,8 +41,8 @@ struct DramCommandTime {
   std::uint32_t channel;
   std::uint32_t bank;  ///< counted through the ranks; Refresh: the rank's first
   std::uint32_t row;
-  Cycle when;          ///< Read, Write: the whole cycle in which the column command begins
-  ExactTime begin;     ///< Read, Write: of the data
+  Cycle when;       ///< Read, Write: the whole cycle in which the column command begins
+  ExactTime begin;  ///< Read, Write: of the data
   ExactTime end;
 };
 
@@ -84,7 +84,7 @@ class BankedDram final : public Dram {
 
   struct Rank {
     DramActivates activates;
-    Cycle read_ready = 0;    ///< t_wtr after the last write
+    Cycle read_ready = 0;  ///< t_wtr after the last write
     Cycle refresh_due = kNever;
   };
 
@@ -139,7 +139,6 @@ class BankedDram final : public Dram {
 
   void on_wake(Transaction* t);
   void wake_at(Channel& channel, Cycle when);
-  void tell_client();
 
   void serve(Channel& channel);
   bool may_change_turn(const Channel& channel) const {
@@ -183,10 +182,8 @@ class BankedDram final : public Dram {
   const std::uint32_t read_window_;
   const std::uint32_t write_window_;
   const std::uint32_t pass_limit_;
-  Cycle look_ahead_ = 0;   ///< how far ahead a burst may be booked
-  Cycle patience_ = 0;     ///< how long writes wait for a drain before they use the time when no read waits
-  bool telling_ = false;
-  bool tell_again_ = false;
+  Cycle look_ahead_ = 0;  ///< how far ahead a burst may be booked
+  Cycle patience_ = 0;    ///< how long writes wait for a drain before they use the time when no read waits
   DramObserver* observer_ = nullptr;
   std::vector<Channel> channels_;
   std::vector<Bank> banks_;

@@ -18,8 +18,8 @@ void DramStats::describe(StatVisitor& visitor) {
                   read_wait_cycles);
   visitor.counter("read_service_cycles", "cycles", "First command of a read to its data, summed over all reads.",
                   read_service_cycles);
-  visitor.counter("bus_busy_cycles", "cycles", "Cycles in which data were on a channel's bus, summed over the channels.",
-                  bus_busy_cycles);
+  visitor.counter("bus_busy_cycles", "cycles",
+                  "Cycles in which data were on a channel's bus, summed over the channels.", bus_busy_cycles);
   visitor.counter("write_drains", "drains", "Times a channel turned from reads to writes.", write_drains);
   visitor.counter("refreshes", "refreshes", "Refreshes of a rank.", refreshes);
 }

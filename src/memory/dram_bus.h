@@ -104,9 +104,7 @@ class DramBus {
   ExactTime before(ExactTime start) const {
     return many_ranks_ ? ExactTime(start.cycle() - std::min(turn_around_, start.cycle()), start.part()) : start;
   }
-  ExactTime after(ExactTime end) const {
-    return many_ranks_ ? ExactTime(end.cycle() + turn_around_, end.part()) : end;
-  }
+  ExactTime after(ExactTime end) const { return many_ranks_ ? ExactTime(end.cycle() + turn_around_, end.part()) : end; }
 
   void add_gap(ExactTime begin, ExactTime end) {
     if (gap_count_ < gaps_.size() && plus(begin, burst_) <= end) gaps_[gap_count_++] = {begin, end};

@@ -99,9 +99,9 @@ class DramMap {
     return n & fold_mask_;
   }
 
-  unsigned page_shift_;           ///< log2 of the lines in a page
-  unsigned fold_shift_ = 0;       ///< of the first halving
-  std::uint64_t fold_mask_ = 0;   ///< 0 for the plain remainder
+  unsigned page_shift_;          ///< log2 of the lines in a page
+  unsigned fold_shift_ = 0;      ///< of the first halving
+  std::uint64_t fold_mask_ = 0;  ///< 0 for the plain remainder
   Divider channels_;
   Divider columns_;
   Divider banks_;

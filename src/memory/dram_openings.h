@@ -17,9 +17,7 @@ class DramOpenings {
 
   bool empty() const { return count_ == 0; }
   std::uint32_t size() const { return count_; }
-  std::uint32_t bank(std::uint32_t i = 0) const {
-    return static_cast<std::uint32_t>(at(i) & ((1U << kBankBits) - 1));
-  }
+  std::uint32_t bank(std::uint32_t i = 0) const { return static_cast<std::uint32_t>(at(i) & ((1U << kBankBits) - 1)); }
   Cycle ready(std::uint32_t i = 0) const { return at(i) >> kBankBits; }
   void pop() {
     ++first_;

@@ -36,6 +36,9 @@ class MshrFile {
     return nullptr;
   }
 
+  /// Brings what a search for `line` begins with into the host's cache.
+  void prefetch(PhysLine line) const { __builtin_prefetch(&buckets_[bucket(line)]); }
+
   /// The file is not full and does not hold the line.
   Entry& allocate(PhysLine line) {
     assert(!full() && find(line) == nullptr);

@@ -86,7 +86,7 @@ class Partition {
     for (const Transaction& message : mail) {
       Transaction* t = pool_.take();
       *t = message;
-      arrivals_.push_back({t->when, t->source, received_++, t});
+      inbox_.deliver(t);
     }
     mail.clear();
   }
@@ -102,7 +102,7 @@ class Partition {
   }
 
   /// Time of the next event or arrival.
-  Cycle next_time() const { return std::min(wheel_.next_time(), next_arrival_); }
+  Cycle next_time() const { return std::min(wheel_.next_time(), inbox_.next_time()); }
   std::uint64_t events() const { return events_; }
 
   /// What moves a run forward; the watchdog ends a run in which `steps` stands still.
@@ -131,20 +131,6 @@ class Partition {
     void* self = nullptr;
   };
 
-  /// A message that is here and has not been admitted yet.
-  struct Arrival {
-    Cycle when;
-    std::uint32_t source;
-    std::uint32_t order;
-    Transaction* transaction;
-
-    bool operator<(const Arrival& other) const {
-      if (when != other.when) return when < other.when;
-      if (source != other.source) return source < other.source;
-      return order < other.order;
-    }
-  };
-
   template <auto Method, class Component>
   static void call(void* self, Transaction* t) {
     (static_cast<Component*>(self)->*Method)(t);
@@ -155,18 +141,12 @@ class Partition {
   }
 
   void admit_before(Cycle limit) {
-    std::sort(arrivals_.begin(), arrivals_.end());
-    std::size_t admitted = 0;
-    for (; admitted < arrivals_.size() && arrivals_[admitted].when < limit; ++admitted) {
-      Transaction* t = arrivals_[admitted].transaction;
+    while (Transaction* t = inbox_.pop(limit)) {
       if (admit_.ask != nullptr && t->handler == static_cast<HandlerId>(MessagePort::Fabric)) {
         t->when = admit_.ask(admit_.self, t);
       }
       wheel_.deliver(t);
     }
-    arrivals_.erase(arrivals_.begin(), arrivals_.begin() + static_cast<std::ptrdiff_t>(admitted));
-    next_arrival_ = arrivals_.empty() ? kNever : arrivals_.front().when;
-    if (arrivals_.empty()) received_ = 0;
   }
 
   DeviceId device_;
@@ -175,13 +155,11 @@ class Partition {
   std::uint64_t events_ = 0;
   Progress progress_;
   Admission admit_;
-  std::vector<Arrival> arrivals_;
-  Cycle next_arrival_ = kNever;
-  std::uint32_t received_ = 0;
   std::vector<Handler> handlers_;
   std::vector<Mailbox> outbox_;
   TransactionPool pool_;
   Wheel wheel_;
+  Wheel inbox_;   ///< messages that are here and have not been admitted yet, by their arrival
 };
 
 }  // namespace nearfar

@@ -161,7 +161,8 @@ RC_GTEST_PROP(DramBus, BurstsKeepApart, ()) {
     RC_ASSERT(start >= ExactTime(from));
     RC_ASSERT(start <= std::max(ExactTime(from), limit));
     const ExactTime end = bus.book(start, direction, rank, now);
-    booked.push_back({start.cycle() * bus.parts() + start.part(), end.cycle() * bus.parts() + end.part(), direction, rank});
+    booked.push_back(
+        {start.cycle() * bus.parts() + start.part(), end.cycle() * bus.parts() + end.part(), direction, rank});
     RC_ASSERT(booked.back().end - booked.back().begin == burst);
     for (std::size_t i = 0; i + 1 < booked.size(); ++i) {
       const Burst& a = booked[i].begin < booked.back().begin ? booked[i] : booked.back();

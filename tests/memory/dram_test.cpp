@@ -1,4 +1,5 @@
-// Memory: what an unloaded access costs, what a saturated channel carries, who goes first, and that nobody is forgotten.
+// Memory: what an unloaded access costs, what a saturated channel carries, who goes first, and that nobody is
+// forgotten.
 #include "memory/dram.h"
 
 #include <gmock/gmock.h>
@@ -72,21 +73,21 @@ TEST_P(DramOfStandard, SaturatedChannelCarriesExactlyItsBandwidth) {
   harness.play(reads_at(0, 0, lines));
   const std::uint64_t rank_lines = spec_.banks * spec_.row / kTestLineBytes;
   const std::uint64_t changes_of_rank = spec_.ranks == 1 ? 0 : (lines - 1) / rank_lines;
-  EXPECT_EQ(harness.last_completion(),
-            spec_.controller_latency + spec_.t_rcd + spec_.t_cl + transfer_cycles(spec_, lines, clock_.hertz) +
-                changes_of_rank * harness.banked().bus().turn_around());
+  EXPECT_EQ(harness.last_completion(), spec_.controller_latency + spec_.t_rcd + spec_.t_cl +
+                                           transfer_cycles(spec_, lines, clock_.hertz) +
+                                           changes_of_rank * harness.banked().bus().turn_around());
 }
 
 TEST_P(DramOfStandard, ConflictWaitsForTheRowToHaveBeenOpenLongEnough) {
   DramHarness harness(spec_, clock_.hertz);
   harness.play({{0, line_at(spec_, 0, 0, 0), false}, {1, line_at(spec_, 1, 0, 0), false}});
   const Cycle close = std::max(spec_.t_ras, spec_.t_rcd + spec_.t_rtp);
-  EXPECT_EQ(harness.completion(1),
-            close + spec_.t_rp + spec_.t_rcd + spec_.t_cl + burst() + spec_.controller_latency);
+  EXPECT_EQ(harness.completion(1), close + spec_.t_rp + spec_.t_rcd + spec_.t_cl + burst() + spec_.controller_latency);
 }
 
 INSTANTIATE_TEST_SUITE_P(Standards, DramOfStandard,
-                         testing::Combine(testing::ValuesIn(kStandards), testing::Values(1000_MHz, 2000_MHz, 1337_MHz)));
+                         testing::Combine(testing::ValuesIn(kStandards),
+                                          testing::Values(1000_MHz, 2000_MHz, 1337_MHz)));
 
 /// Keeps `outstanding` reads on their way in every channel.
 class ClosedLoop : public DramClient {
@@ -140,7 +141,8 @@ TEST(DramBandwidth, StreamingReachesThePeakOfEveryStandard) {
     spec.set_standard(standard, 1000_MHz);
     spec.channels = 4;
     ClosedLoop load(spec, false, 100'000, 96);
-    RecordProperty("streaming_" + std::to_string(static_cast<int>(standard)), std::to_string(load.fraction_of_peak(spec)));
+    RecordProperty("streaming_" + std::to_string(static_cast<int>(standard)),
+                   std::to_string(load.fraction_of_peak(spec)));
     EXPECT_GE(load.fraction_of_peak(spec), 0.99);
     EXPECT_LE(load.events_per_read(), 1.25);
   }
@@ -152,8 +154,8 @@ TEST(DramBandwidth, RandomReadsStayWithinWhatBanksAndActivatesAllow) {
     spec.set_standard(standard, 1000_MHz);
     spec.channels = 4;
     ClosedLoop load(spec, true, 40'000, 64);
-    const double burst = static_cast<double>(kTestLineBytes) * kTestClock /
-                         static_cast<double>(spec.channel_bandwidth.bytes_per_second);
+    const double burst =
+        static_cast<double>(kTestLineBytes) * kTestClock / static_cast<double>(spec.channel_bandwidth.bytes_per_second);
     const double by_activates = 4 * burst * spec.ranks / static_cast<double>(spec.t_faw);
     const double by_banks = burst * spec.ranks * spec.banks / static_cast<double>(spec.t_ras + spec.t_rp);
     const double bound = std::min({1.0, by_activates, by_banks});
@@ -207,7 +209,7 @@ TEST(DramScheduler, ReadThatIsReadySoonerIsNotHeldUpByOneCommittedBefore) {
   const Cycle later = 1000;
   harness.play({{0, line_at(spec, 0, 0, 0), false},
                 {0, line_at(spec, 0, 1, 0), false},
-                {later, line_at(spec, 1, 0, 0), false},     // conflict
+                {later, line_at(spec, 1, 0, 0), false},        // conflict
                 {later + 1, line_at(spec, 0, 1, 1), false}});  // hit in another bank
   EXPECT_EQ(harness.completion(3), later + 1 + spec.controller_latency + spec.t_cl + transfer_cycles(spec, 1));
   EXPECT_EQ(harness.completion(2),
@@ -418,8 +420,7 @@ TEST(DramRefresh, IdleMemoryIsRefreshedTooAndItsRowsAreClosed) {
   DramHarness harness(spec);
   const Cycle later = 10 * spec.t_refi + 2 * spec.t_rfc;
   harness.play({{0, 0, false}, {later, 1, false}});
-  EXPECT_EQ(harness.completion(1) - later,
-            spec.controller_latency + spec.t_rcd + spec.t_cl + transfer_cycles(spec, 1));
+  EXPECT_EQ(harness.completion(1) - later, spec.controller_latency + spec.t_rcd + spec.t_cl + transfer_cycles(spec, 1));
   EXPECT_EQ(harness.dram().stats().refreshes, 10U);
 }
 

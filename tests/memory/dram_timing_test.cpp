@@ -24,7 +24,7 @@ DramSpec any_spec() {
   spec.banks = in_range(1U, 9U);
   spec.row = kTestLineBytes << in_range(0U, 4U);
   spec.channel_bandwidth = Bandwidth{*rc::gen::element<std::uint64_t>(62'500'000'000, 19'200'000'000, 16'000'000'000,
-                                                                     7'000'000'000, 3'333'333'333, 128'000'000'000)};
+                                                                      7'000'000'000, 3'333'333'333, 128'000'000'000)};
   spec.controller_latency = in_range<Cycle>(0, 40);
   spec.t_cl = in_range<Cycle>(0, 20);
   spec.t_rcd = in_range<Cycle>(0, 20);
@@ -52,10 +52,10 @@ std::vector<DramStep> any_steps() {
   const auto lines = *rc::gen::element<std::uint64_t>(8, 64, 512, 100'000);
   const auto pause = *rc::gen::element<Cycle>(1, 8, 60, 500);
   const auto writes = in_range(0, 10);
-  const auto steps = *rc::gen::scale(
-      5, rc::gen::container<std::vector<std::tuple<std::uint32_t, std::uint32_t, int>>>(
-             rc::gen::tuple(rc::gen::inRange<std::uint32_t>(0, 1000), rc::gen::inRange<std::uint32_t>(0, 1'000'000),
-                            rc::gen::inRange(0, 10))));
+  const auto steps =
+      *rc::gen::scale(5, rc::gen::container<std::vector<std::tuple<std::uint32_t, std::uint32_t, int>>>(
+                             rc::gen::tuple(rc::gen::inRange<std::uint32_t>(0, 1000),
+                                            rc::gen::inRange<std::uint32_t>(0, 1'000'000), rc::gen::inRange(0, 10))));
   std::vector<DramStep> result;
   Cycle at = 0;
   for (const auto& [gap, line, kind] : steps) {

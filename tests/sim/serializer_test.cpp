@@ -37,9 +37,9 @@ RC_GTEST_PROP(Serializer, AgreesWithExactFractions, ()) {
       rc::gen::element<std::uint64_t>(62'500'000'000, 16'000'000'000, 19'200'000'000, 1'000'000'000, 1'000'000),
       rc::gen::map(rc::gen::inRange<std::uint64_t>(1, 2'000'000), [](std::uint64_t n) { return n * 1'000'000; }),
       rc::gen::inRange<std::uint64_t>(1'000'000, 100'000'000'000));
-  const auto clock = *rc::gen::oneOf(
-      rc::gen::element<std::uint64_t>(1'000'000'000, 2'000'000'000, 1'337'000'000, 1'695'000'000),
-      rc::gen::inRange<std::uint64_t>(100'000'000, 5'000'000'000));
+  const auto clock =
+      *rc::gen::oneOf(rc::gen::element<std::uint64_t>(1'000'000'000, 2'000'000'000, 1'337'000'000, 1'695'000'000),
+                      rc::gen::inRange<std::uint64_t>(100'000'000, 5'000'000'000));
   Serializer serializer(bandwidth, clock);
   Reference reference{bandwidth, clock};
   const std::uint64_t ticks_per_cycle = bandwidth / std::gcd(bandwidth, clock);

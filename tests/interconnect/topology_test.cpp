@@ -1,0 +1,74 @@
+// Routes: every device is reached from every other, over as many hops as the shape says.
+#include "interconnect/topology.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace nearfar {
+namespace {
+
+LinkSpec shape(TopologyKind kind) {
+  LinkSpec spec;
+  spec.topology = kind;
+  spec.latency = 100;
+  spec.switch_latency = 7;
+  spec.gpus_per_switch = 4;
+  return spec;
+}
+
+DeviceId device(unsigned d) { return DeviceId{static_cast<std::uint8_t>(d)}; }
+
+unsigned hops(const Topology& topology, unsigned from, unsigned to) {
+  unsigned count = 0;
+  for (DeviceId at = device(from); at != device(to); ++count) {
+    if (count > topology.devices()) return ~0U;
+    const Topology::Hop hop = topology.route(at, device(to));
+    EXPECT_LT(hop.output, topology.outputs(at));
+    EXPECT_GE(hop.latency, topology.lookahead());
+    at = hop.next;
+  }
+  return count;
+}
+
+TEST(Topology, EveryDeviceReachesEveryOther) {
+  for (const TopologyKind kind :
+       {TopologyKind::Switch, TopologyKind::AllToAll, TopologyKind::Ring, TopologyKind::PcieTree}) {
+    for (const unsigned gpus : {1U, 2U, 3U, 8U, 13U}) {
+      const Topology topology(shape(kind), gpus);
+      for (unsigned from = 0; from <= gpus; ++from) {
+        for (unsigned to = 0; to <= gpus; ++to) {
+          if (from == to) continue;
+          const unsigned count = hops(topology, from, to);
+          if (kind == TopologyKind::Switch || kind == TopologyKind::AllToAll) {
+            EXPECT_EQ(count, 1U);
+          } else if (kind == TopologyKind::Ring) {
+            const unsigned around = (to + gpus + 1 - from) % (gpus + 1);
+            EXPECT_EQ(count, std::min(around, gpus + 1 - around));
+          } else {
+            const bool direct = from == gpus || to == gpus || from / 4 == to / 4;
+            EXPECT_EQ(count, direct ? 1U : 2U);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Topology, RingTiesGoClockwise) {
+  const Topology topology(shape(TopologyKind::Ring), 3);   // four devices
+  EXPECT_EQ(topology.route(device(0), device(2)).next, device(1));
+  EXPECT_EQ(topology.route(device(3), device(1)).next, device(0));
+}
+
+TEST(Topology, LatenciesAddUpAlongTheWay) {
+  EXPECT_EQ(Topology(shape(TopologyKind::Switch), 4).latency(device(0), device(3)), 100U);
+  EXPECT_EQ(Topology(shape(TopologyKind::Ring), 7).latency(device(0), device(3)), 300U);
+  const Topology tree(shape(TopologyKind::PcieTree), 8);
+  EXPECT_EQ(tree.latency(device(0), device(3)), 207U);          // up, switch, down
+  EXPECT_EQ(tree.latency(device(0), device(5)), 2 * 207U);      // and through the root complex
+  EXPECT_EQ(tree.latency(device(0), tree.host()), 207U);
+}
+
+}  // namespace
+}  // namespace nearfar

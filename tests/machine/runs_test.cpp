@@ -1,0 +1,237 @@
+// Whole runs: several applications, dispatch, boundaries, what goes wrong, and results that must not change unseen.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <iomanip>
+#include <sstream>
+
+#include "config/error.h"
+#include "machine/script.h"
+#include "machine/statistics.h"
+#include "workload/catalog.h"
+
+namespace nearfar {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::shared_ptr<const Workload> small(const std::string& name, std::vector<ParameterSetting> settings = {}) {
+  return make_workload(name, SizeClass::Small, settings, 1);
+}
+
+/// All statistics of a run, a line each.
+std::string listing(const Outcome& outcome) {
+  std::ostringstream text;
+  text << std::setprecision(17);
+  for (const StatValue& value : outcome.result.statistics) {
+    text << value.name << ' ';
+    if (value.real) {
+      text << value.ratio << '\n';
+    } else {
+      text << value.count << '\n';
+    }
+  }
+  return text.str();
+}
+
+struct Golden {
+  const char* name;
+  const char* system;
+  const char* workload;
+  std::vector<ParameterSetting> settings;
+};
+
+class GoldenRun : public ::testing::TestWithParam<Golden> {};
+
+/// Complete statistics of small runs, kept as files. A difference is a change of the model: when it is meant, write them
+/// anew with NEARFAR_GOLDEN=write and say why in the commit.
+TEST_P(GoldenRun, IsTheSameAsEver) {
+  const Golden& golden = GetParam();
+  const std::string path = std::string(NEARFAR_SOURCE_DIR "/tests/machine/golden/") + golden.name + ".txt";
+  const std::string now =
+      listing(simulate(test_system({}, golden.system), {small(golden.workload, golden.settings)}, false));
+  const char* mode = std::getenv("NEARFAR_GOLDEN");
+  if (mode != nullptr && std::string(mode) == "write") {
+    std::ofstream(path) << now;
+    return;
+  }
+  std::ifstream file(path);
+  ASSERT_TRUE(file) << path;
+  std::istringstream measured(now);
+  std::string expected_line;
+  std::string line;
+  while (std::getline(file, expected_line)) {
+    ASSERT_TRUE(std::getline(measured, line)) << "missing: " << expected_line;
+    ASSERT_EQ(line, expected_line);
+  }
+  EXPECT_FALSE(std::getline(measured, line)) << "new: " << line;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, GoldenRun,
+    ::testing::Values(Golden{"mt", "ideal-4gpu", "MT", {{"width", 1024}}},
+                      Golden{"fir", "ideal-4gpu", "FIR", {{"n", 1 << 17}}},
+                      Golden{"km", "ideal-4gpu", "KM", {{"points", 4096}}},
+                      Golden{"st", "ideal-4gpu", "ST", {{"rows", 514}, {"columns", 514}}},
+                      Golden{"mm", "ideal-4gpu", "MM", {{"n", 256}}},
+                      Golden{"pr", "ideal-4gpu", "PR", {{"n", 4096}, {"m", 32768}}},
+                      Golden{"mt_hbm", "hbm-4gpu", "MT", {{"width", 1024}}},
+                      Golden{"st_pcie", "pcie-4gpu", "ST", {{"rows", 514}, {"columns", 514}}},
+                      Golden{"pr_ring", "ring-8gpu", "PR", {{"n", 4096}, {"m", 32768}}}),
+    [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(ClosedForms, LineAccessesOfRunsAreThoseOfTheProgram) {
+  const SystemSpec system = test_system();
+  EXPECT_EQ(simulate(system, {small("MT", {{"width", 1024}})}).result.accesses, 1024U * 1024 / 8);
+  EXPECT_EQ(simulate(system, {small("FIR", {{"n", 1 << 16}})}).result.accesses, (1U << 16) / 64 * 83);
+  EXPECT_EQ(simulate(system, {small("MM", {{"n", 128}})}).result.accesses, 4U * 4 * (128 * 4 + 64));
+}
+
+TEST(EveryShippedSystem, RunsWithItsOraclesOn) {
+  for (const SystemSummary& shipped : list_systems()) {
+    SCOPED_TRACE(shipped.name);
+    const SystemSpec system = load_system(shipped.name, {}).spec;
+    EXPECT_GT(simulate(system, {small("MT", {{"width", 512}})}).result.cycles, 0U);
+    EXPECT_GT(simulate(system, {small("PR", {{"n", 1024}, {"m", 8192}, {"iterations", 2}})}).result.cycles, 0U);
+  }
+}
+
+TEST(Mixes, CountFirstExecutionsOnlyAndRunTheShortOnesAgain) {
+  const SystemSpec system = test_system({"gpus=2"});
+  const auto longer = small("KM", {{"points", 2048}});
+  const auto shorter = small("FIR", {{"n", 4096}});
+  const Outcome mix = simulate(system, {longer, shorter});
+  const Outcome alone = simulate(test_system({"gpus=1"}), {shorter});
+  EXPECT_EQ(mix.count("app1.instructions"), alone.result.instructions);
+  EXPECT_EQ(mix.count("app1.accesses"), alone.result.accesses);
+  EXPECT_EQ(mix.count("gpu1.cu.accesses"), alone.result.accesses);
+  EXPECT_EQ(mix.result.launches.size(), longer->launches().size() + 1);
+  EXPECT_EQ(mix.result.cycles, mix.result.launches.back().end);
+  EXPECT_LT(mix.count("app1.cycles") * 2, mix.count("app0.cycles"));   // so the short one ran again meanwhile
+}
+
+TEST(Mixes, NeedAGpuEach) {
+  const auto fir = small("FIR", {{"n", 4096}});
+  try {
+    simulate(test_system({"gpus=1"}), {fir, fir});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("2 applications need as many GPUs, but the system has 1"));
+  }
+}
+
+TEST(Dispatch, GreedyFillsGpusInOrderAndThenSpreads) {
+  auto script = std::make_shared<Script>();
+  script->buffer(kPageBytes, Placement::Distribute);
+  script->launch(groups_of(200, 64, Split::Greedy), [](const Script&, const Wave&) {
+    return []() -> Stream { co_yield valu(100); }();
+  });
+  // Four compute units of eight wavefronts each hold 32 workgroups a GPU.
+  const SystemSpec system = test_system({"gpu.shader_arrays=1", "gpu.cus_per_array=4", "gpu.cu.waves_per_simd=2"});
+  const Outcome run = simulate(system, {script});
+  std::uint64_t sum = 0;
+  for (unsigned g = 0; g < 4; ++g) {
+    const std::uint64_t groups = run.count("gpu" + std::to_string(g) + ".cu.groups");
+    EXPECT_GE(groups, 32U);
+    sum += groups;
+  }
+  EXPECT_EQ(sum, 200U);
+
+  auto few = std::make_shared<Script>();
+  few->buffer(kPageBytes, Placement::Distribute);
+  few->launch(groups_of(40, 64, Split::Greedy), [](const Script&, const Wave&) {
+    return []() -> Stream { co_yield valu(100); }();
+  });
+  const Outcome filled = simulate(system, {few});
+  EXPECT_EQ(filled.count("gpu0.cu.groups"), 32U);
+  EXPECT_EQ(filled.count("gpu1.cu.groups"), 8U);
+  EXPECT_EQ(filled.count("gpu2.cu.groups"), 0U);
+}
+
+TEST(Boundary, DirtyLinesAreWrittenBackUnlessToldOtherwise) {
+  const auto workload = small("MT", {{"width", 256}});
+  const Outcome flushed = simulate(test_system(), {workload});
+  EXPECT_EQ(flushed.count("gpus.dram.writes"), 256U * 256 * 4 / 64);
+  const Outcome kept = simulate(test_system({"boundary.write_back=false"}), {workload});
+  EXPECT_EQ(kept.count("gpus.l2.flushed_lines"), 0U);
+  EXPECT_LT(kept.result.cycles, flushed.result.cycles);
+}
+
+TEST(Boundary, AWriteOfOneKernelIsReadByTheNextOnAnotherGpu) {
+  auto script = std::make_shared<Script>();
+  const VirtAddr data = script->buffer(4 * kPageBytes, Placement::Interleave);
+  const auto touch = [data](bool write, unsigned shift) {
+    return [=](const Script&, const Wave& wave) {
+      return [](VirtAddr base, std::uint64_t page, bool store_it) -> Stream {
+        const auto at = [=](unsigned lane) { return base + page * kPageBytes + lane * 4; };
+        if (store_it) {
+          co_yield store(4, at);
+        } else {
+          co_yield load(4, at);
+          co_yield wait(0);
+        }
+      }(data, (wave.group_x + shift) % 4, write);
+    };
+  };
+  script->launch(groups_of(4, 64, Split::RoundRobin), touch(false, 0));   // fills L1s
+  script->launch(groups_of(4, 64, Split::RoundRobin), touch(true, 1));
+  script->launch(groups_of(4, 64, Split::RoundRobin), touch(false, 0));   // the oracle refuses stale lines
+  const Outcome run = simulate(test_system(), {script});
+  EXPECT_EQ(run.count("gpus.l1v.load_hits"), 0U);
+}
+
+TEST(Watchdog, SaysWhoWaitsForWhat) {
+  auto script = std::make_shared<Script>();
+  script->buffer(kPageBytes, Placement::Distribute);
+  script->launch(groups_of(1, 128), [](const Script&, const Wave& wave) {
+    return [](bool first) -> Stream {
+      if (!first) co_yield salu(60000);   // the other wavefront waits at the barrier all that time, and more
+      for (int i = 0; !first && i < 50; ++i) co_yield valu(60000);
+      co_yield barrier();
+    }(wave.index == 0);
+  });
+  try {
+    simulate(test_system({"watchdog.cycles=1000"}), {script});
+    FAIL();
+  } catch (const SimulationError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no progress for 1000 cycles"));
+    EXPECT_THAT(error.what(), HasSubstr("compute unit 0 wavefront 0: waits for the barrier of its workgroup since cycle"));
+    EXPECT_THAT(error.what(), HasSubstr("1 workgroups running"));
+  }
+}
+
+TEST(ImpossibleSizes, AreRefusedBeforeTheFirstCycle) {
+  const auto big = small("MT", {{"width", 16384}});
+  EXPECT_THROW(simulate(test_system({"gpu.dram.capacity=256MiB"}), {big}), InputError);
+  EXPECT_THROW(simulate(test_system({"gpu.cu.local_memory=8KiB"}), {small("MT", {{"width", 256}})}), InputError);
+}
+
+TEST(Statistics, EveryReportedNameIsExplained) {
+  const Outcome run = simulate(test_system(), {small("MT", {{"width", 256}}), small("FIR", {{"n", 4096}})});
+  std::vector<std::string> explained;
+  for (const StatInfo& info : list_statistics()) {
+    EXPECT_FALSE(info.sentence.empty()) << info.name;
+    EXPECT_FALSE(info.unit.empty()) << info.name;
+    explained.push_back(info.name);
+  }
+  const auto generic = [](std::string name) {
+    for (const char* prefix : {"gpu", "app"}) {
+      if (!name.starts_with(prefix) || !std::isdigit(name[3])) continue;
+      const std::size_t dot = name.find('.');
+      name = std::string(prefix) + (prefix[0] == 'g' ? "<g>" : "<a>") + name.substr(dot);
+    }
+    if (name.starts_with("kernel.")) name = "kernel.<name>" + name.substr(name.rfind('.'));
+    const std::size_t below = name.find(".below_");
+    if (below != std::string::npos) name = name.substr(0, below) + ".below_<n>";
+    return name;
+  };
+  for (const StatValue& value : run.result.statistics) {
+    EXPECT_NE(std::find(explained.begin(), explained.end(), generic(value.name)), explained.end()) << value.name;
+  }
+}
+
+}  // namespace
+}  // namespace nearfar
