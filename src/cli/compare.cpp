@@ -30,7 +30,7 @@ struct CompareArguments {
 
 struct Variant {
   std::string label;
-  Machine machine;
+  NamedSystem machine;
 };
 
 /// The overrides of `--vary key=v1,v2`, one for each value; one empty one without --vary.

@@ -106,7 +106,7 @@ std::vector<Application> make_applications(const std::string& names, const Exper
   return applications;
 }
 
-void check_fits(const std::string& names, const std::vector<Application>& applications, const Machine& machine) {
+void check_fits(const std::string& names, const std::vector<Application>& applications, const NamedSystem& machine) {
   const auto gpus = machine.loaded.spec.gpus;
   if (applications.size() <= gpus) return;
   throw InputError(fmt::format("{} is {} applications, one for each GPU, but the system `{}` has {} GPU{}.", names,
@@ -114,7 +114,7 @@ void check_fits(const std::string& names, const std::vector<Application>& applic
 }
 
 Report perform(const std::string& names, const std::vector<Application>& applications, const Experiment& experiment,
-               const Machine& machine, std::function<void(const Progress&)> on_progress) {
+               const NamedSystem& machine, std::function<void(const Progress&)> on_progress) {
   RunRequest request;
   request.system = machine.loaded.spec;
   for (const Application& application : applications) request.applications.push_back(application.workload);

@@ -30,7 +30,7 @@ struct Experiment {
 };
 
 /// A machine, by the words that chose it.
-struct Machine {
+struct NamedSystem {
   std::string system;
   std::vector<std::string> designs;
   LoadedSystem loaded;
@@ -40,7 +40,7 @@ struct Machine {
 struct Report {
   std::string workload;  ///< "MT", or "FIR+KM" for one application on each GPU
   Experiment experiment;
-  Machine machine;
+  NamedSystem machine;
   std::vector<Application> applications;
   RunResult result;
 };
@@ -51,9 +51,9 @@ std::vector<Application> make_applications(const std::string& names, const Exper
                                            const std::vector<std::string>& all_names);
 
 /// Several applications need a GPU each.
-void check_fits(const std::string& names, const std::vector<Application>& applications, const Machine& machine);
+void check_fits(const std::string& names, const std::vector<Application>& applications, const NamedSystem& machine);
 
 Report perform(const std::string& names, const std::vector<Application>& applications, const Experiment& experiment,
-               const Machine& machine, std::function<void(const Progress&)> on_progress);
+               const NamedSystem& machine, std::function<void(const Progress&)> on_progress);
 
 }  // namespace nearfar

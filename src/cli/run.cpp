@@ -39,7 +39,7 @@ void perform_run(const RunArguments& arguments) {
   }
 
   const Experiment experiment = arguments.experiment.experiment();
-  const Machine machine = make_machine(arguments.system, arguments.design, arguments.overrides);
+  const NamedSystem machine = make_machine(arguments.system, arguments.design, arguments.overrides);
   const auto applications = make_applications(arguments.workload, experiment, {arguments.workload});
   check_fits(arguments.workload, applications, machine);
 

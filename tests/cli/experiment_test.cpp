@@ -57,7 +57,7 @@ TEST(Applications, OneOfACommandsWorkloadsMustHaveTheParameter) {
 }
 
 TEST(Applications, NeedAGpuEach) {
-  Machine machine;
+  NamedSystem machine;
   machine.loaded.spec.gpus = 2;
   const auto three = make_applications("MT+MT+MT", with({"width=64"}), {"MT+MT+MT"});
   EXPECT_THROW(check_fits("MT+MT+MT", three, machine), InputError);
