@@ -71,6 +71,7 @@ class Load : public DramClient {
       next_is_write_ = kUnknown;
       if (!write) {
         t->line = line;
+        t->user = 0;
         dram_->read(t, done_);
         return;
       }

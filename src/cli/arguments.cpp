@@ -71,7 +71,8 @@ void add_set_option(CLI::App& app, std::vector<std::string>& overrides) {
              "Override one value of the system, such as gpu.l2.size=4MiB; may be repeated");
 }
 
-NamedSystem make_machine(const std::string& system, const std::string& designs, const std::vector<std::string>& overrides) {
+NamedSystem make_machine(const std::string& system, const std::string& designs,
+                         const std::vector<std::string>& overrides) {
   return {system, parse_designs(designs), load_system(system, overrides)};
 }
 

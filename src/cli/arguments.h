@@ -59,6 +59,7 @@ void add_words(CLI::App& app, const std::string& name, std::vector<std::string>&
 void add_experiment_options(CLI::App& app, ExperimentArguments& arguments);
 void add_set_option(CLI::App& app, std::vector<std::string>& overrides);
 
-NamedSystem make_machine(const std::string& system, const std::string& designs, const std::vector<std::string>& overrides);
+NamedSystem make_machine(const std::string& system, const std::string& designs,
+                         const std::vector<std::string>& overrides);
 
 }  // namespace nearfar

@@ -88,6 +88,7 @@ void add_dram(Table& table, const Report& report, double seconds) {
   table.row({"DRAM traffic", size_text(bytes),
              fmt::format("{} read, {} written; {}, {} of the peak", size_text(*read), size_text(*written),
                          rate_text(bytes / seconds), percent(bytes / seconds, peak))});
+  if (spec.gpu.dram.model == DramModel::Fixed) return;  // it has no rows
   add_hits(table, report.result, "DRAM row hits", "gpus.dram.row_hits", "gpus.dram.accesses", "accesses");
 }
 

@@ -17,13 +17,25 @@ constexpr Cycle kPatience = 8;
 /// Bursts that are committed together at least, so that a decision is worth its event.
 constexpr Cycle kBurstsTogether = 4;
 
-DramRequest make_request(std::uint64_t what, const DramMap::Place& place, Cycle now) {
-  return {what,
-          place.row,
-          static_cast<std::uint32_t>(now),
-          static_cast<std::uint16_t>(place.bank),
-          static_cast<std::uint8_t>(place.rank),
-          RowState::Hit};
+DramRequest make_request(const DramMap::Place& place, Cycle now) {
+  DramRequest request;
+  request.row = place.row;
+  request.since = static_cast<std::uint32_t>(now);
+  request.bank = static_cast<std::uint16_t>(place.bank);
+  request.rank = static_cast<std::uint8_t>(place.rank);
+  return request;
+}
+
+DramRequest make_read(Transaction* t, const DramMap::Place& place, Cycle now) {
+  DramRequest request = make_request(place, now);
+  request.read = t;
+  return request;
+}
+
+DramRequest make_write(PhysLine line, const DramMap::Place& place, Cycle now) {
+  DramRequest request = make_request(place, now);
+  request.line = line.value;
+  return request;
 }
 
 }  // namespace
@@ -200,6 +212,12 @@ ExactTime BankedDram::earliest_data(Channel& channel, const Bank& bank) {
   return channel.bus.earliest(column + spec_.t_cl, channel.direction(), bank.rank);
 }
 
+inline void BankedDram::enqueue(Channel& channel, DramWindow& window, const DramRequest& request) {
+  const Bank& bank = bank_of(channel, request.bank);
+  window.add(request, bank.row == request.row, !bank.opening);
+  prepare(channel, request.bank);
+}
+
 void BankedDram::commit(Channel& channel, const Choice& choice) {
   DramWindow& window = channel.active();
   DramRequest& request = window[choice.slot];
@@ -224,6 +242,7 @@ void BankedDram::transfer(Channel& channel, DramRequest& request, ExactTime begi
     bank.ready = std::max(bank.ready, begin.ceil() - spec_.t_cl + spec_.t_rtp);
     complete_read(request, column, end);
   } else {
+    --channel.waiting_lines[request.line];
     tell(channel, DramCommand::Write, request.bank, column, begin, end);
     bank.ready = std::max(bank.ready, end.ceil() + spec_.t_wr);
     Cycle& read_ready = rank_of(channel, bank).read_ready;
@@ -236,8 +255,7 @@ void BankedDram::complete_read(DramRequest& request, Cycle column, ExactTime end
   const Cycle complete = end.ceil() + spec_.controller_latency;
   if (request.found == RowState::Hit) note_first_command(request, column);
   stats_.read_service_cycles += static_cast<std::uint32_t>(complete) - request.since;
-  Transaction* t = reinterpret_cast<Transaction*>(request.what);
-  partition_.schedule(t, t->handler, complete + t->user);
+  partition_.schedule(request.read, request.read->handler, complete + request.read->user);
 }
 
 void BankedDram::note_first_command(DramRequest& request, Cycle when) {
@@ -279,14 +297,14 @@ void BankedDram::open_row(Channel& channel, DramRequest& request, bool read) {
   if (read) note_first_command(request, begin);
 }
 
-void BankedDram::set_row(Channel& channel, std::uint32_t number, std::uint32_t row) {
-  Bank& bank = bank_of(channel, number);
-  if (bank.opening) channel.openings.remove(number);
+void BankedDram::set_row(Channel& channel, std::uint32_t bank_number, std::uint32_t row) {
+  Bank& bank = bank_of(channel, bank_number);
+  if (bank.opening) channel.openings.remove(bank_number);
   bank.row = row;
   bank.opening = row != kNoRow;
-  if (bank.opening) channel.openings.add(number, bank.column_ready);
-  channel.reads.set_row(number, row);
-  channel.writes.set_row(number, row);
+  if (bank.opening) channel.openings.add(bank_number, bank.column_ready);
+  channel.reads.set_row(bank_number, row);
+  channel.writes.set_row(bank_number, row);
 }
 
 /// Takes the banks off the list of openings that are ready for a column command at `column`.
@@ -341,55 +359,55 @@ void BankedDram::tell_observer(const Channel& channel, DramCommand command, std:
   observer_->command({command, number, bank, bank_of(channel, bank).row, when, begin, end});
 }
 
-void BankedDram::enqueue(Channel& channel, DramWindow& window, const DramRequest& request) {
-  const Bank& bank = bank_of(channel, request.bank);
-  window.add(request, bank.row == request.row, !bank.opening);
-  prepare(channel, request.bank);
-}
-
 void BankedDram::read(Transaction* t, HandlerId done) {
   const Cycle now = partition_.now();
   const DramMap::Place place = map_.place(t->line);
   Channel& channel = channels_[place.channel];
-  DramRequest request = make_request(reinterpret_cast<std::uintptr_t>(t), place, now);
   ++stats_.reads;
-  if (channel.writes_waiting != 0 && write_waits(channel, request, t->line)) {
+  if (channel.writes_waiting != 0 && write_waits(channel, place.bank, t->line)) {
     stats_.read_service_cycles += spec_.controller_latency;
     partition_.schedule(t, done, now + spec_.controller_latency + t->user);
     return;
   }
   t->handler = done;
   if (spec_.refresh) refresh(channel);
-  const bool first = channel.reads_waiting == 0 && channel.turn == Turn::Reads;
-  if (first && read_at_once(channel, request)) return;
-  ++channel.reads_waiting;
-  if (channel.reads.size() < read_window_) {
-    enqueue(channel, channel.reads, request);
-  } else {
-    channel.more_reads.push(request);
+  if (channel.reads_waiting == 0 && channel.turn == Turn::Reads) {
+    read_first(channel, make_read(t, place, now));
+    return;
   }
   // With others before it the channel has a wake-up already.
-  if (first) serve(channel);
+  ++channel.reads_waiting;
+  if (channel.reads.size() < read_window_) {
+    enqueue(channel, channel.reads, make_read(t, place, now));
+  } else {
+    channel.more_reads.push(make_read(t, place, now));
+  }
 }
 
-/// Serves a read that has no other before it without passing it through the window, unless its time is far off.
-bool BankedDram::read_at_once(Channel& channel, DramRequest& request) {
+/// A read that has no other before it does not pass through the window, unless its time is far off.
+void BankedDram::read_first(Channel& channel, DramRequest request) {
   const Bank& bank = bank_of(channel, request.bank);
   const Cycle now = partition_.now();
-  if (channel.bus.free().cycle() > now + look_ahead_) return false;
-  note_ready(channel, now);
-  if (bank.row != request.row) open_row(channel, request, true);
-  const ExactTime begin = earliest_data(channel, bank);
-  if (begin.cycle() > now + look_ahead_) return false;
-  transfer(channel, request, begin);
-  return true;
+  if (channel.bus.free().cycle() <= now + look_ahead_) {
+    note_ready(channel, now);
+    if (bank.row != request.row) open_row(channel, request, true);
+    const ExactTime begin = earliest_data(channel, bank);
+    if (begin.cycle() <= now + look_ahead_) {
+      transfer(channel, request, begin);
+      return;
+    }
+  }
+  ++channel.reads_waiting;
+  enqueue(channel, channel.reads, request);
+  serve(channel);
 }
 
-bool BankedDram::write_waits(const Channel& channel, const DramRequest& read, PhysLine line) const {
+bool BankedDram::write_waits(Channel& channel, std::uint32_t bank, PhysLine line) {
+  if (channel.waiting_lines[line.value] == 0) return false;
   bool found = false;
-  channel.writes.each(channel.writes.of_bank(read.bank),
-                      [&](std::uint32_t slot) { found = found || channel.writes[slot].what == line.value; });
-  return found || channel.more_writes.contains(line.value);
+  channel.writes.each(channel.writes.of_bank(bank),
+                      [&](std::uint32_t slot) { found = found || channel.writes[slot].line == line.value; });
+  return found || channel.more_writes.contains_line(line.value);
 }
 
 bool BankedDram::can_write(PhysLine line) {
@@ -400,15 +418,16 @@ bool BankedDram::can_write(PhysLine line) {
 }
 
 void BankedDram::write(PhysLine line) {
+  const Cycle now = partition_.now();
   const DramMap::Place place = map_.place(line);
   Channel& channel = channels_[place.channel];
-  const DramRequest request = make_request(line.value, place, partition_.now());
   ++stats_.writes;
-  if (channel.writes_waiting++ == 0) channel.writes_since = partition_.now();
+  ++channel.waiting_lines[line.value];
+  if (channel.writes_waiting++ == 0) channel.writes_since = now;
   if (channel.writes.size() < write_window_) {
-    enqueue(channel, channel.writes, request);
+    enqueue(channel, channel.writes, make_write(line, place, now));
   } else {
-    channel.more_writes.push(request);
+    channel.more_writes.push(make_write(line, place, now));
   }
   if (channel.turn != Turn::Reads) return;
   if (channel.writes_waiting == spec_.write_high) {
@@ -430,9 +449,9 @@ DramRequest BankedDram::Backlog::pop() {
   return request;
 }
 
-bool BankedDram::Backlog::contains(std::uint64_t what) const {
+bool BankedDram::Backlog::contains_line(std::uint64_t line) const {
   return std::any_of(requests_.begin() + static_cast<std::ptrdiff_t>(first_), requests_.end(),
-                     [&](const DramRequest& request) { return request.what == what; });
+                     [&](const DramRequest& request) { return request.line == line; });
 }
 
 std::uint64_t BankedDram::pending() const {

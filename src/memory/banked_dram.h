@@ -97,11 +97,21 @@ class BankedDram final : public Dram {
     bool empty() const { return first_ == requests_.size(); }
     void push(const DramRequest& request) { requests_.push_back(request); }
     DramRequest pop();
-    bool contains(std::uint64_t what) const;
+    bool contains_line(std::uint64_t line) const;
 
    private:
     std::vector<DramRequest> requests_;
     std::size_t first_ = 0;
+  };
+
+  /// Counts the waiting writes by a hash of their lines: most reads see at once that theirs is not among them.
+  class WaitingLines {
+   public:
+    std::uint16_t& operator[](std::uint64_t line) { return counts_[line * 0x9e37'79b9'7f4a'7c15 >> (64 - kBits)]; }
+
+   private:
+    static constexpr unsigned kBits = 8;
+    std::array<std::uint16_t, 1 << kBits> counts_{};
   };
 
   struct Channel {
@@ -123,6 +133,7 @@ class BankedDram final : public Dram {
     DramWindow writes;
     Backlog more_reads;
     Backlog more_writes;
+    WaitingLines waiting_lines;
 
     DramWindow& active() { return turn == Turn::Reads ? reads : writes; }
     BusDirection direction() const { return turn == Turn::Reads ? BusDirection::Read : BusDirection::Write; }
@@ -155,14 +166,14 @@ class BankedDram final : public Dram {
   void complete_read(DramRequest& request, Cycle column, ExactTime end);
   void note_first_command(DramRequest& request, Cycle when);
 
-  bool read_at_once(Channel& channel, DramRequest& request);
+  void read_first(Channel& channel, DramRequest request);
   void enqueue(Channel& channel, DramWindow& window, const DramRequest& request);
-  bool write_waits(const Channel& channel, const DramRequest& read, PhysLine line) const;
+  static bool write_waits(Channel& channel, std::uint32_t bank, PhysLine line);
 
   void prepare(Channel& channel, std::uint32_t bank);
   bool prepare(Channel& channel, DramWindow& window, std::uint32_t bank);
   void open_row(Channel& channel, DramRequest& request, bool read);
-  void set_row(Channel& channel, std::uint32_t bank, std::uint32_t row);
+  void set_row(Channel& channel, std::uint32_t bank_number, std::uint32_t row);
   void note_ready(Channel& channel, Cycle column);
   void refresh(Channel& channel);
   Cycle close_rank(Channel& channel, std::uint32_t rank, Cycle due);

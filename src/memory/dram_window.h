@@ -11,13 +11,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/transaction.h"
+
 namespace nearfar {
 
 /// What a request found in its bank.
 enum class RowState : std::uint8_t { Hit, Closed, Conflict };
 
 struct DramRequest {
-  std::uint64_t what = 0;  ///< the transaction of a read, the line of a write
+  union {
+    Transaction* read = nullptr;  ///< of the window of reads
+    std::uint64_t line;           ///< of the window of writes
+  };
   std::uint32_t row = 0;
   std::uint32_t since = 0;  ///< low bits of the cycle in which it came; from its first command on, of that one's
   std::uint16_t bank = 0;   ///< of the channel
@@ -61,15 +66,8 @@ class DramWindow {
   void add(const DramRequest& request, bool hit, bool ready) {
     assert(size_ < kSlots);
     if (span_ == kSlots) close_ranks();
-    const std::uint32_t slot = (first_ + span_++) % kSlots;
-    requests_[slot] = request;
-    const Mask bit = Mask{1} << slot;
     ++size_;
-    live_ |= bit;
-    of_bank_[request.bank] |= bit;
-    of_rank_[request.rank] |= bit;
-    hits_ |= hit ? bit : 0;
-    ready_ |= hit && ready ? bit : 0;
+    put((first_ + span_++) % kSlots, request, hit, hit && ready);
   }
 
   void remove(std::uint32_t slot) {
@@ -104,16 +102,26 @@ class DramWindow {
  private:
   Mask by_age(Mask mask) const { return std::rotr(mask, static_cast<int>(first_)); }
 
+  void put(std::uint32_t slot, const DramRequest& request, bool hit, bool ready) {
+    const Mask bit = Mask{1} << slot;
+    requests_[slot] = request;
+    live_ |= bit;
+    of_bank_[request.bank] |= bit;
+    of_rank_[request.rank] |= bit;
+    hits_ |= hit ? bit : 0;
+    ready_ |= ready ? bit : 0;
+  }
+
   /// Moves the requests together, to make room behind the youngest.
   void close_ranks() {
     const Mask live = by_age(live_), hits = by_age(hits_), ready = by_age(ready_);
     live_ = hits_ = ready_ = 0;
-    span_ = size_ = 0;
+    span_ = 0;
     std::fill(of_bank_.begin(), of_bank_.end(), 0);
     std::fill(of_rank_.begin(), of_rank_.end(), 0);
     for (Mask left = live; left != 0; left &= left - 1) {
       const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
-      add(requests_[(first_ + i) % kSlots], (hits >> i & 1) != 0, (ready >> i & 1) != 0);
+      put((first_ + span_++) % kSlots, requests_[(first_ + i) % kSlots], (hits >> i & 1) != 0, (ready >> i & 1) != 0);
     }
   }
 

@@ -1,9 +1,10 @@
-// The event queue: a timing wheel of one slot a cycle, with far events set aside in a heap.
+// The event queue: a timing wheel of one slot a cycle, with later events set aside by block and the last ones in a heap.
 //
-// Order is total: (time, source, sequence). A slot is a circular list known by its tail; local events are appended,
-// so they keep their sequence without storing it, and messages are kept sorted by source ahead of them. An event set
-// aside enters its slot when the wheel's horizon reaches it, which is before anything can be appended there directly,
-// so the order is the same as in one big heap.
+// Order is total: (time, source, sequence). A slot is a circular list known by its tail; local events are appended, so
+// they keep their sequence without storing it, and messages are kept sorted by source ahead of them. Time is cut into
+// blocks. The slots cover the present block and the next; an event beyond waits in the list of its block, or, past the
+// last list, in the heap. A block's events are dealt into slots when the block before it begins, heap first: that is
+// before anything can be appended to its slots directly, so the order is the same as in one big heap.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,9 @@ namespace nearfar {
 
 class Wheel {
  public:
-  static constexpr Cycle kSlots = 4096;
+  static constexpr Cycle kBlock = 2048;            ///< cycles of a block
+  static constexpr Cycle kSlots = 2 * kBlock;      ///< what the slots cover
+  static constexpr Cycle kBlocks = 64;             ///< blocks with a list of their own
 
   Cycle now() const { return now_; }
   std::uint64_t pending() const { return pending_; }
@@ -31,7 +34,7 @@ class Wheel {
     t->when = when;
     t->source = kLocalSource;
     ++pending_;
-    if (when - now_ < kSlots) {
+    if (when / kBlock <= block_ + 1) {
       append(t);
     } else {
       set_aside(t);
@@ -42,7 +45,7 @@ class Wheel {
   void deliver(Transaction* t) {
     assert(t->when >= now_ && t->source != kLocalSource);
     ++pending_;
-    if (t->when - now_ < kSlots) {
+    if (t->when / kBlock <= block_ + 1) {
       insert_by_source(t);
     } else {
       set_aside(t);
@@ -51,9 +54,8 @@ class Wheel {
 
   /// Time of the earliest event, or kNever.
   Cycle next_time() const {
-    if (summary_ == 0) return far_.empty() ? kNever : far_.front().when;
-    // Everything in the wheel is nearer than everything set aside.
-    return now_ + distance_to_next();
+    if (summary_ != 0) return now_ + distance_to_next();
+    return aside_ != 0 ? earliest_aside() : far_.empty() ? kNever : far_.front().when;
   }
 
   /// Removes the first event before `limit`, moving time to it; null when there is none.
@@ -62,13 +64,6 @@ class Wheel {
     if (tail == nullptr) return advance_and_pop(limit);
     if (now_ >= limit) return nullptr;
     return take_head(tail, now_ % kSlots);
-  }
-
-  /// Moves time forward over cycles without events (to place messages relative to a window's start).
-  void advance_to(Cycle when) {
-    assert(when >= now_ && (pending_ == 0 || when <= next_time()));
-    now_ = when;
-    admit_far();
   }
 
  private:
@@ -86,19 +81,17 @@ class Wheel {
   };
 
   static constexpr std::size_t kWords = kSlots / 64;
-  static_assert(kWords <= 64);
+  static_assert(kWords <= 64 && kBlocks <= 64);
 
   void mark(std::size_t slot) {
     words_[slot / 64] |= std::uint64_t{1} << (slot % 64);
     summary_ |= std::uint64_t{1} << (slot / 64);
   }
 
-  void append(Transaction* t) {
-    const std::size_t slot = t->when % kSlots;
-    Transaction*& tail = slots_[slot];
+  /// Adds to the end of a circular list.
+  static void push_back(Transaction*& tail, Transaction* t) {
     if (tail == nullptr) {
       t->next = t;
-      mark(slot);
     } else {
       t->next = tail->next;
       tail->next = t;
@@ -106,9 +99,14 @@ class Wheel {
     tail = t;
   }
 
-  void insert_by_source(Transaction* t) {
+  void append(Transaction* t) {
     const std::size_t slot = t->when % kSlots;
-    Transaction*& tail = slots_[slot];
+    if (slots_[slot] == nullptr) mark(slot);
+    push_back(slots_[slot], t);
+  }
+
+  void insert_by_source(Transaction* t) {
+    Transaction*& tail = slots_[t->when % kSlots];
     if (tail == nullptr || tail->source <= t->source) {
       append(t);
       return;
@@ -136,12 +134,12 @@ class Wheel {
   Transaction* advance_and_pop(Cycle limit) {
     const Cycle next = next_time();
     if (next >= limit) return nullptr;
+    while (block_ < next / kBlock) enter_next_block();
     now_ = next;
-    admit_far();
     return take_head(slots_[now_ % kSlots], now_ % kSlots);
   }
 
-  /// Cycles from now to the first occupied slot; the wheel is not empty.
+  /// Cycles from now to the first occupied slot; some slot is.
   Cycle distance_to_next() const {
     const std::size_t from = now_ % kSlots;
     const std::uint64_t here = words_[from / 64] >> (from % 64);
@@ -155,23 +153,55 @@ class Wheel {
   }
 
   void set_aside(Transaction* t) {
-    far_.push_back({t->when, far_sequence_++, t});
-    std::push_heap(far_.begin(), far_.end());
+    const Cycle block = t->when / kBlock;
+    if (block - block_ < kBlocks) {
+      push_back(lists_[block % kBlocks], t);
+      aside_ |= std::uint64_t{1} << (block % kBlocks);
+    } else {
+      far_.push_back({t->when, far_sequence_++, t});
+      std::push_heap(far_.begin(), far_.end());
+    }
   }
 
-  void admit_far() {
-    while (!far_.empty() && far_.front().when - now_ < kSlots) {
+  /// Only asked for when all slots are empty.
+  Cycle earliest_aside() const {
+    const auto ahead = std::countr_zero(std::rotr(aside_, static_cast<int>(block_ % kBlocks)));
+    const Transaction* tail = lists_[(block_ + static_cast<Cycle>(ahead)) % kBlocks];
+    Cycle earliest = tail->when;
+    for (const Transaction* t = tail->next; t != tail; t = t->next) earliest = std::min(earliest, t->when);
+    return far_.empty() ? earliest : std::min(earliest, far_.front().when);
+  }
+
+  /// The present block is over: deals the events of the block after the next into slots.
+  void enter_next_block() {
+    ++block_;
+    const Cycle dealt = block_ + 1;
+    while (!far_.empty() && far_.front().when / kBlock <= dealt) {
       std::pop_heap(far_.begin(), far_.end());
       append(far_.back().transaction);
       far_.pop_back();
     }
+    Transaction*& tail = lists_[dealt % kBlocks];
+    if (tail == nullptr) return;
+    Transaction* t = tail->next;
+    tail->next = nullptr;
+    while (t != nullptr) {
+      Transaction* following = t->next;
+      insert_by_source(t);
+      t = following;
+    }
+    tail = nullptr;
+    aside_ &= ~(std::uint64_t{1} << (dealt % kBlocks));
   }
 
   Cycle now_ = 0;
+  Cycle block_ = 0;                                ///< the present one: now / kBlock
   std::uint64_t pending_ = 0;
-  std::uint64_t summary_ = 0;
-  std::array<std::uint64_t, kWords> words_{};
+  std::uint64_t summary_ = 0;                      ///< words that are not zero
+  std::uint64_t aside_ = 0;                        ///< lists that are not empty
+  std::array<std::uint64_t, kWords> words_{};      ///< slots that are not empty
   std::array<Transaction*, kSlots> slots_{};
+  std::array<Transaction*, kBlocks> lists_{};
   std::vector<Far> far_;
   std::uint64_t far_sequence_ = 0;
 };

@@ -47,6 +47,8 @@ class DramHarness : public DramClient {
   const std::vector<DramAnswer>& answers() const { return answers_; }
   std::uint64_t calls_of_room() const { return calls_of_room_; }
 
+  /// What the caller's pipeline adds to every read.
+  void add_to_reads(std::uint32_t cycles) { extra_ = cycles; }
   /// Writes that are refused wait until there is room; else they are forced in.
   void be_polite() { polite_ = true; }
 
@@ -92,6 +94,7 @@ class DramHarness : public DramClient {
       return;
     }
     t->line = line_number(step.number);
+    t->user = extra_;
     dram_->read(t, done_handler_);
   }
 
@@ -108,6 +111,7 @@ class DramHarness : public DramClient {
   std::vector<DramAnswer> answers_;
   std::vector<PhysLine> refused_;
   bool polite_ = false;
+  std::uint32_t extra_ = 0;
   std::uint64_t calls_of_room_ = 0;
 };
 

@@ -41,14 +41,18 @@ RC_GTEST_PROP(DramWindow, AgreesWithAListInOrderOfAge, ()) {
     const std::uint32_t row = choice / 64 % 3;
     if (choice % 8 < 4 && window.size() < DramWindow::kSlots) {
       const bool hit = plain.rows[bank] == row;
-      window.add({next, row, 0, static_cast<std::uint16_t>(bank), static_cast<std::uint8_t>(bank / 3), RowState::Hit},
-                 hit, plain.ready[bank]);
+      DramRequest request;
+      request.line = next;
+      request.row = row;
+      request.bank = static_cast<std::uint16_t>(bank);
+      request.rank = static_cast<std::uint8_t>(bank / 3);
+      window.add(request, hit, plain.ready[bank]);
       plain.items.push_back({next++, bank, row, hit && plain.ready[bank]});
     } else if (choice % 8 < 6 && !plain.items.empty()) {
       auto victim = plain.items.begin();
       std::advance(victim, choice / 8 % plain.items.size());
       std::uint32_t slot = DramWindow::kSlots;
-      window.each(window.all(), [&](std::uint32_t s) { slot = window[s].what == victim->what ? s : slot; });
+      window.each(window.all(), [&](std::uint32_t s) { slot = window[s].line == victim->what ? s : slot; });
       window.remove(slot);
       plain.items.erase(victim);
     } else if (choice % 8 == 6) {
@@ -64,7 +68,7 @@ RC_GTEST_PROP(DramWindow, AgreesWithAListInOrderOfAge, ()) {
     RC_ASSERT(window.size() == plain.items.size());
     auto expected = plain.items.begin();
     window.each(window.all(), [&](std::uint32_t slot) {
-      RC_ASSERT(window[slot].what == expected->what);
+      RC_ASSERT(window[slot].line == expected->what);
       RC_ASSERT(window.is_hit(slot) == (plain.rows[expected->bank] == expected->row));
       RC_ASSERT((window.ready() >> slot & 1) == (expected->ready ? 1U : 0U));
       RC_ASSERT((window.of_bank(expected->bank) >> slot & 1) == 1U);
@@ -72,7 +76,7 @@ RC_GTEST_PROP(DramWindow, AgreesWithAListInOrderOfAge, ()) {
       ++expected;
     });
     if (!plain.items.empty()) {
-      RC_ASSERT(window[window.oldest(window.all())].what == plain.items.front().what);
+      RC_ASSERT(window[window.oldest(window.all())].line == plain.items.front().what);
     }
   }
 }

@@ -121,6 +121,7 @@ class ClosedLoop : public DramClient {
     }
     --left_;
     t->line = line_number(random_ ? (std::uint64_t{rng_()} << 10 ^ rng_()) % lines_ : next_++);
+    t->user = 0;
     dram_->read(t, done_);
   }
   void on_done(Transaction* t) { issue(t); }
@@ -230,6 +231,7 @@ class Flood : public DramClient {
     partition_.run(5000);
     Transaction* t = partition_.pool().take();
     t->line = line_number(line_at(spec, 9, 0, 0));
+    t->user = 0;
     answered_ = 0;
     dram_.read(t, other_);
     partition_.run(kNever);
@@ -246,6 +248,7 @@ class Flood : public DramClient {
       return;
     }
     t->line = line_number(line_at(spec_, 0, 0, answered_ % 32));
+    t->user = 0;
     dram_.read(t, hit_);
   }
   void on_other(Transaction* t) {
@@ -348,6 +351,21 @@ TEST(DramWrites, ReadOfAWaitingWriteIsAnsweredFromTheQueue) {
   EXPECT_EQ(harness.completion(1), 1 + spec.controller_latency);
   EXPECT_GT(harness.completion(2), 1 + spec.controller_latency);
   EXPECT_GT(harness.completion(3), 5000 + spec.controller_latency) << "the write has left the queue";
+}
+
+TEST(DramReads, WhatTheCallerAddsComesOnTop) {
+  for (const DramModel model : {DramModel::Banked, DramModel::Fixed}) {
+    DramSpec spec = one_channel();
+    spec.model = model;
+    const std::vector<DramStep> steps = {{0, 7, true}, {1, 7, false}, {1, 8, false}, {2000, 9, false}};
+    DramHarness plain(spec);
+    plain.play(steps);
+    DramHarness slower(spec);
+    slower.add_to_reads(33);
+    slower.play(steps);
+    for (const std::size_t step : {1U, 2U, 3U}) EXPECT_EQ(slower.completion(step), plain.completion(step) + 33);
+    EXPECT_EQ(slower.dram().stats().read_service_cycles, plain.dram().stats().read_service_cycles);
+  }
 }
 
 TEST(DramWrites, ReadOfAWriteBehindTheWindowIsAnsweredFromTheQueueToo) {
