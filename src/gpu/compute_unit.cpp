@@ -365,7 +365,7 @@ bool ComputeUnit::ask_for(PhysLine line) {
 bool ComputeUnit::take_room(PhysLine line) {
   const auto me = static_cast<std::uint16_t>(index_);
   const bool taken =
-      line.device() == context_.device() ? context_.home->reserve(line, me) : context_.fabric->reserve(me);
+      line.device() == context_.device() ? context_.home->reserve(line, me) : context_.fabric->reserve(line.device(), me);
   if (!taken) stall_ = Stall::Room;
   return taken;
 }

@@ -33,7 +33,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       oracle_(oracle),
       context_(partition, spec_, spec.translation.latency, spec.remote_cache == RemoteCache::L1, oracle),
       home_(partition, spec.gpu.l2, spec.gpu.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, oracle),
-      fabric_(partition, spec.link, topology, spec.gpu.clock.hertz, *this) {
+      fabric_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this) {
   context_.home = &home_;
   context_.fabric = &fabric_;
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);

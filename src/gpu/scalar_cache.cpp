@@ -38,7 +38,7 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, PhysLine line,
   if (line.device() == context_.device()) {
     context_.home->reserve_always(line);
   } else {
-    context_.fabric->reserve_always();
+    context_.fabric->reserve_always(line.device());
   }
   Transaction* t = context_.partition.pool().take();
   t->kind = TransactionKind::ScalarRead;

@@ -14,7 +14,7 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       processes_(processes),
       oracle_(oracle),
       home_(partition, spec.host.llc, spec.host.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, oracle),
-      fabric_(partition, spec.link, topology, spec.gpu.clock.hertz, *this),
+      fabric_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
       progress_(processes.size()),
       running_(processes.size()),
       start_handler_(partition.add_handler<&Host::on_start>(this)) {}

@@ -7,9 +7,17 @@
 namespace nearfar {
 namespace {
 
-/// How far ahead of time requests may book a link. Beyond it they wait in the queue, where the bound holds and
-/// replies overtake them; half of it is worked off before the queue is looked at again, so one event serves many.
+/// How far ahead of time requests may book a link. Beyond it they wait in their queue, where the bound holds; half of it
+/// is worked off before the queue is looked at again, so one event serves many.
 constexpr Cycle kBooking = 64;
+
+/// The two classes that take turns on a link.
+constexpr unsigned kRequests = 0;
+constexpr unsigned kReplies = 1;
+
+unsigned class_of(const Transaction& t) {
+  return t.reply || t.kind == TransactionKind::Control ? kReplies : kRequests;
+}
 
 /// Who was refused is woken when this many places are free, so that one wake-up moves several requests. The link
 /// does not notice: the queue still holds more than it can send meanwhile.
@@ -35,53 +43,56 @@ void FabricStats::describe(StatVisitor& visitor) {
                   busy_cycles);
 }
 
-Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topology, std::uint64_t clock_hertz,
-               FabricClient& client)
+Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topology, std::uint64_t line_bytes,
+               std::uint64_t clock_hertz, FabricClient& client)
     : partition_(partition),
       spec_(spec),
       topology_(topology),
       client_(client),
-      outputs_(topology.outputs(partition.device()), Serializer(spec.bandwidth.bytes_per_second, clock_hertz)),
+      outputs_(topology.outputs(partition.device()),
+               SharedSerializer(spec.bandwidth.bytes_per_second, clock_hertz,
+                                std::max(spec.header, spec.reply_header) + line_bytes)),
       uplinks_(topology.last_hop_at_receiver() ? topology.switches() : 0, outputs_.front()),
       input_(outputs_.front()),
-      requests_(topology.devices()),
-      credits_(topology.devices(), spec.credits),
+      lanes_(topology.devices()),
       freed_(topology.devices(), 0),
       credit_batch_(std::max(1U, spec.credits / 4)),
       queue_limit_(spec.queue),
       wake_margin_(wake_margin(spec.queue)),
       drain_event_(partition.pool().take()),
       drain_handler_(partition.add_handler<&Fabric::on_drain>(this)) {
+  for (Lane& lane : lanes_) lane.credits = spec.credits;
   partition.set_admission<&Fabric::admit>(this);
   partition.set_port<&Fabric::on_arrival>(MessagePort::Fabric, this);
   partition.set_port<&Fabric::on_credit>(MessagePort::Credit, this);
 }
 
 void Fabric::send_request(Transaction* t) {
-  const unsigned to = t->destination;
-  if (requests_[to].empty() && may_leave(*t)) {
+  Lane& lane = lanes_[t->destination];
+  if (lane.queue.empty() && may_leave(*t)) {
     leave(t);
-    wake_refused();
+    wake_refused(lane);
     return;
   }
   ++stats_.queued_requests;
-  if (credits_[to] == 0) ++stats_.credit_waits;
-  requests_[to].push(t);
+  if (lane.credits == 0) ++stats_.credit_waits;
+  lane.queue.push(t);
   ++queued_;
   schedule_drain();
 }
 
 bool Fabric::may_leave(const Transaction& t) const {
-  if (credits_[t.destination] == 0) return false;
-  const Serializer& output = outputs_[topology_.route(partition_.device(), DeviceId{t.destination}).output];
-  return output.free_at() <= partition_.now() + kBooking;
+  if (lanes_[t.destination].credits == 0) return false;
+  const unsigned output = topology_.route(partition_.device(), DeviceId{t.destination}).output;
+  return outputs_[output].free_at(kRequests) <= partition_.now() + kBooking;
 }
 
 void Fabric::leave(Transaction* t) {
-  --credits_[t->destination];
+  Lane& lane = lanes_[t->destination];
+  --lane.credits;
+  --lane.reserved;
   ++stats_.request_packets;
   stats_.request_bytes += t->wire_bytes;
-  --reserved_;
   forward(t, 0);
 }
 
@@ -89,10 +100,10 @@ void Fabric::schedule_drain() {
   if (drain_scheduled_) return;
   // With credits missing a drain now would find nothing; the credits' return calls it.
   Cycle when = kNever;
-  for (unsigned to = 0; to < requests_.size(); ++to) {
-    if (requests_[to].empty() || credits_[to] == 0) continue;
-    const Cycle free =
-        outputs_[topology_.route(partition_.device(), DeviceId{static_cast<std::uint8_t>(to)}).output].free_at();
+  for (unsigned to = 0; to < lanes_.size(); ++to) {
+    if (lanes_[to].queue.empty() || lanes_[to].credits == 0) continue;
+    const unsigned output = topology_.route(partition_.device(), DeviceId{static_cast<std::uint8_t>(to)}).output;
+    const Cycle free = outputs_[output].free_at(kRequests);
     when = std::min(when, free > kBooking / 2 ? free - kBooking / 2 : 0);
   }
   if (when == kNever) return;
@@ -107,9 +118,9 @@ void Fabric::on_drain(Transaction*) {
 
 /// Lets queued requests leave, one destination after another, while credits and links allow.
 void Fabric::drain() {
-  const auto destinations = static_cast<unsigned>(requests_.size());
+  const auto destinations = static_cast<unsigned>(lanes_.size());
   for (unsigned stuck = 0; stuck < destinations && queued_ > 0;) {
-    TransactionQueue& queue = requests_[next_destination_];
+    TransactionQueue& queue = lanes_[next_destination_].queue;
     next_destination_ = (next_destination_ + 1) % destinations;
     if (queue.empty() || !may_leave(*queue.front())) {
       ++stuck;
@@ -119,13 +130,13 @@ void Fabric::drain() {
     --queued_;
     leave(queue.pop());
   }
-  wake_refused();
+  for (Lane& lane : lanes_) wake_refused(lane);
   if (queued_ > 0) schedule_drain();
 }
 
-void Fabric::wake_refused() {
-  if (refused_.empty() || reserved_ + wake_margin_ > queue_limit_) return;
-  while (!refused_.empty() && reserved_ < queue_limit_) client_.fabric_has_room(refused_.pop());
+void Fabric::wake_refused(Lane& lane) {
+  if (lane.refused.empty() || lane.reserved + wake_margin_ > queue_limit_) return;
+  while (!lane.refused.empty() && lane.reserved < queue_limit_) client_.fabric_has_room(lane.refused.pop());
 }
 
 void Fabric::answer(Transaction* t, std::uint64_t line_bytes, Cycle after) {
@@ -151,20 +162,20 @@ void Fabric::send_control(Transaction* t) {
 /// Puts a message on the link towards its destination.
 void Fabric::forward(Transaction* t, Cycle after) {
   const Topology::Hop hop = topology_.route(partition_.device(), DeviceId{t->destination});
-  Serializer& output = outputs_[hop.output];
-  const Cycle out = output.pass(partition_.now(), t->wire_bytes);
-  t->early_ticks = output.ticks_early(out);
-  partition_.post(t, hop.next, MessagePort::Fabric, out + hop.latency + after);
+  const auto out = outputs_[hop.output].pass(class_of(*t), partition_.now(), t->wire_bytes);
+  t->early_ticks = out.early;
+  partition_.post(t, hop.next, MessagePort::Fabric, out.cycle + hop.latency + after);
 }
 
 /// When a message that has arrived is through this device's input. Messages are asked for in order of arrival.
 Cycle Fabric::admit(Transaction* t) {
   if (t->kind != TransactionKind::Control && t->destination == partition_.device().value) client_.coming(*t);
-  if (topology_.shared_input()) return input_.pass_ending(t->when, t->early_ticks, t->wire_bytes);
+  const unsigned cls = class_of(*t);
+  if (topology_.shared_input()) return input_.pass_ending(cls, t->when, t->early_ticks, t->wire_bytes).cycle;
   if (!topology_.last_hop_at_receiver()) return t->when;
   const bool root = partition_.device() == topology_.host();
-  Serializer& link = root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : input_;
-  return link.pass(t->when, t->wire_bytes) + spec_.latency;
+  SharedSerializer& link = root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : input_;
+  return link.pass(cls, t->when, t->wire_bytes).cycle + spec_.latency;
 }
 
 void Fabric::on_arrival(Transaction* t) {
@@ -198,29 +209,35 @@ void Fabric::request_taken(DeviceId source) {
 }
 
 void Fabric::on_credit(Transaction* t) {
-  credits_[t->source] += static_cast<std::uint32_t>(t->mask);
+  lanes_[t->source].credits += static_cast<std::uint32_t>(t->mask);
   partition_.pool().give(t);
   if (queued_ > 0) drain();
 }
 
 FabricStats& Fabric::stats() {
   stats_.busy_cycles = 0;
-  for (const Serializer& output : outputs_) stats_.busy_cycles += output.busy_cycles();
+  for (const SharedSerializer& output : outputs_) stats_.busy_cycles += output.busy_cycles();
   return stats_;
 }
 
 bool Fabric::credits_settled(const Fabric& source) const {
   const std::size_t from = source.partition_.device().value;
   const std::size_t here = partition_.device().value;
-  return source.credits_[here] + freed_[from] == spec_.credits;
+  return source.lanes_[here].credits + freed_[from] == spec_.credits;
+}
+
+std::uint64_t Fabric::waiting() const {
+  std::uint64_t sum = 0;
+  for (const Lane& lane : lanes_) sum += lane.reserved;
+  return sum;
 }
 
 std::string Fabric::describe_waiting() const {
   std::string text;
-  for (std::size_t to = 0; to < requests_.size(); ++to) {
-    if (requests_[to].empty()) continue;
+  for (std::size_t to = 0; to < lanes_.size(); ++to) {
+    if (lanes_[to].queue.empty()) continue;
     text += fmt::format("  link: {} requests wait to leave for device {}, {} credits left (oldest since cycle {})\n",
-                        requests_[to].size(), to, credits_[to], requests_[to].front()->stage_start);
+                        lanes_[to].queue.size(), to, lanes_[to].credits, lanes_[to].queue.front()->stage_start);
   }
   return text;
 }

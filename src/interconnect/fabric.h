@@ -1,8 +1,8 @@
 // A device's attachment to the interconnect: what it sends, forwards and receives.
 //
-// Requests need a credit of their destination and wait in a bounded queue until they have one and the link is near
+// Requests need a credit of their destination and wait in a bounded queue for it until they have one and the link is near
 // free; replies and control messages are always accepted and go at once. A link passes bytes at its exact rate in
-// both directions at once. Latency that a sender's own pipeline still owes (a cache's lookup) is added in flight, so
+// both directions at once; requests on one side, replies and control on the other, take turns where both wait. Latency that a sender's own pipeline still owes (a cache's lookup) is added in flight, so
 // that no link stands idle for a message that is not there yet.
 #pragma once
 
@@ -52,21 +52,22 @@ class FabricClient {
 
 class Fabric {
  public:
-  Fabric(Partition& partition, const LinkSpec& spec, const Topology& topology, std::uint64_t clock_hertz,
-         FabricClient& client);
+  Fabric(Partition& partition, const LinkSpec& spec, const Topology& topology, std::uint64_t line_bytes,
+         std::uint64_t clock_hertz, FabricClient& client);
 
-  /// Takes room in the request queue for a request, which then must come. Where there is none, `waiter` is told when
-  /// there is.
-  bool reserve(std::uint16_t waiter) {
-    if (reserved_ >= queue_limit_) {
-      refused_.push(waiter);
+  /// Takes room in the queue of requests to a device for one that then must come. Where there is none, `waiter` is told
+  /// when there is.
+  bool reserve(DeviceId to, std::uint16_t waiter) {
+    Lane& lane = lanes_[to.value];
+    if (lane.reserved >= queue_limit_) {
+      lane.refused.push(waiter);
       return false;
     }
-    ++reserved_;
+    ++lane.reserved;
     return true;
   }
   /// The same for a requester that is bounded by other means.
-  void reserve_always() { ++reserved_; }
+  void reserve_always(DeviceId to) { ++lanes_[to.value].reserved; }
 
   /// A reserved request; t->destination and t->wire_bytes are set.
   void send_request(Transaction* t);
@@ -79,12 +80,21 @@ class Fabric {
   void request_taken(DeviceId source);
 
   FabricStats& stats();
-  std::uint64_t waiting() const { return reserved_; }
+  /// Requests that have room and have not left.
+  std::uint64_t waiting() const;
   /// Credits are home, or on their way in a batch that is not full yet.
   bool credits_settled(const Fabric& source) const;
   std::string describe_waiting() const;
 
  private:
+  /// The requests to one device.
+  struct Lane {
+    TransactionQueue queue;
+    std::uint32_t credits = 0;
+    std::uint32_t reserved = 0;
+    WaitList refused;                            ///< who found no room
+  };
+
   Cycle admit(Transaction* t);
   void on_arrival(Transaction* t);
   void on_drain(Transaction* t);
@@ -94,26 +104,23 @@ class Fabric {
   bool may_leave(const Transaction& t) const;
   void leave(Transaction* t);
   void drain();
-  void wake_refused();
+  void wake_refused(Lane& lane);
   void schedule_drain();
 
   Partition& partition_;
   LinkSpec spec_;
   Topology topology_;
   FabricClient& client_;
-  std::vector<Serializer> outputs_;
-  std::vector<Serializer> uplinks_;              ///< host of a tree: from each switch to the root complex
-  Serializer input_;
-  std::vector<TransactionQueue> requests_;       ///< by destination
-  std::vector<std::uint32_t> credits_;           ///< by destination
+  std::vector<SharedSerializer> outputs_;
+  std::vector<SharedSerializer> uplinks_;        ///< host of a tree: from each switch to the root complex
+  SharedSerializer input_;
+  std::vector<Lane> lanes_;                      ///< by destination
   std::vector<std::uint32_t> freed_;             ///< by source: credits not yet sent back
   std::uint32_t credit_batch_;
   std::uint32_t queue_limit_;
   std::uint32_t wake_margin_;
-  std::uint32_t reserved_ = 0;
   std::uint32_t queued_ = 0;
   unsigned next_destination_ = 0;
-  WaitList refused_;
   Transaction* drain_event_;
   bool drain_scheduled_ = false;
   HandlerId drain_handler_;

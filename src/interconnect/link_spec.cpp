@@ -22,7 +22,7 @@ void LinkSpec::describe(Section& section) {
   section.bytes("reply_header", reply_header, {0, 4_KiB}, "Packet overhead of a reply or acknowledgement.");
   section.integer("credits", credits, {1, 65'536}, "requests",
                   "Requests that one source may have in one destination's input buffer.");
-  section.integer("queue", queue, {1, 65'536}, "requests", "Requests that may wait to leave a device.");
+  section.integer("queue", queue, {1, 65'536}, "requests", "Requests that may wait to leave for one device.");
 }
 
 }  // namespace nearfar

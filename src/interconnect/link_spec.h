@@ -25,7 +25,7 @@ struct LinkSpec {
   Bytes header = 16;                     // packet overhead of a request or control message
   Bytes reply_header = 16;               // packet overhead of a reply or acknowledgement
   std::uint32_t credits = 128;           // requests one source may have in one destination's input buffer
-  std::uint32_t queue = 256;             // requests that may wait to leave a device
+  std::uint32_t queue = 256;             // requests that may wait to leave for one device
 
   void describe(Section& section);
 };

@@ -153,10 +153,7 @@ void BankedDram::start_turn(Channel& channel, Turn turn, std::uint32_t requests)
   channel.writes_since = partition_.now();
   if (turn != Turn::Reads) ++stats_.write_drains;
   const DramWindow& window = channel.active();
-  window.each(window.all(), [&](std::uint32_t slot) {
-    prepare(channel, window[slot].bank);
-    return true;
-  });
+  window.each(window.all(), [&](std::uint32_t slot) { prepare(channel, window[slot].bank); });
 }
 
 /// The request that gets the bus next. Under FR-FCFS every bank that is asked for has its row open or being opened,
@@ -185,7 +182,7 @@ BankedDram::Choice BankedDram::choose(Channel& channel) {
 /// all banks still opening.
 BankedDram::Choice BankedDram::choose_first_legal(Channel& channel) {
   DramWindow& window = channel.active();
-  Choice best{0, ExactTime(kNever)};
+  Choice best{0, ExactTime::never()};
   window.each(window.ready(), [&](std::uint32_t slot) {
     const ExactTime begin = earliest_data(channel, bank_of(channel, window[slot].bank));
     if (begin < best.begin) best = {slot, begin};
@@ -198,7 +195,7 @@ BankedDram::Choice BankedDram::choose_first_legal(Channel& channel) {
     const ExactTime begin = earliest_data(channel, bank_of(channel, bank));
     if (begin < best.begin) best = {window.oldest(waiting), begin};
   }
-  assert(best.begin.cycle() != kNever);
+  assert(best.begin != ExactTime::never());
   return best;
 }
 
@@ -301,7 +298,9 @@ void BankedDram::set_row(Channel& channel, std::uint32_t bank_number, std::uint3
   Bank& bank = bank_of(channel, bank_number);
   if (bank.opening) channel.openings.remove(bank_number);
   bank.row = row;
-  bank.opening = row != kNoRow;
+  const bool asked_for = (channel.reads.of_bank(bank_number) | channel.writes.of_bank(bank_number)) != 0;
+  bank.opening = row != kNoRow && asked_for;
+  if (!asked_for) return;
   if (bank.opening) channel.openings.add(bank_number, bank.column_ready);
   channel.reads.set_row(bank_number, row);
   channel.writes.set_row(bank_number, row);
@@ -389,7 +388,6 @@ void BankedDram::read_first(Channel& channel, DramRequest request) {
   const Bank& bank = bank_of(channel, request.bank);
   const Cycle now = partition_.now();
   if (channel.bus.free().cycle() <= now + look_ahead_) {
-    note_ready(channel, now);
     if (bank.row != request.row) open_row(channel, request, true);
     const ExactTime begin = earliest_data(channel, bank);
     if (begin.cycle() <= now + look_ahead_) {

@@ -16,8 +16,7 @@
 //    A write is never held back by an older read of its line: the cache in front does not write what it is reading.
 //  - Refresh closes the rows of a rank and holds it for t_rfc. One that falls due while requests are committed is put
 //    off until they are done, as the standards permit.
-//  - The write latency is t_cl. A turn-around of the bus costs half a burst. The command bus is not modelled: a line
-//    takes at most three commands and, in all these standards, at least four of its slots.
+//  - The write latency is t_cl. A turn-around of the bus costs half a burst. The command bus is not modelled.
 #pragma once
 
 #include <array>
@@ -77,7 +76,7 @@ class BankedDram final : public Dram {
   struct Bank {
     std::uint32_t row = kNoRow;
     std::uint16_t rank = 0;
-    bool opening = false;    ///< listed among its channel's openings
+    bool opening = false;    ///< listed among its channel's openings, for requests that wait
     Cycle ready = 0;         ///< row open: when it may be closed; else when one may be opened
     Cycle column_ready = 0;  ///< when the open row may be read or written
   };

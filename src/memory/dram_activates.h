@@ -17,6 +17,11 @@ class DramActivates {
   Cycle place(Cycle from, Cycle t_rrd, Cycle t_faw) {
     const auto rrd = static_cast<Time>(t_rrd);
     const auto faw = static_cast<Time>(t_faw);
+    if (static_cast<Time>(from) >= times_[kKept - 1]) {
+      const Time last = std::max({static_cast<Time>(from), times_[kKept - 1] + rrd, times_[kKept - kBehind] + faw});
+      insert(last, kKept);
+      return static_cast<Cycle>(last);
+    }
     // Those forgotten are not later than times_[0]; behind four known ones they do not matter.
     Time when = std::max(static_cast<Time>(from), times_[kBehind - 1] + rrd);
     std::size_t at = kBehind;

@@ -2,6 +2,9 @@
 //
 // Bursts are booked ahead of time. One that begins later than the bus is free leaves a gap, and a burst that is ready
 // sooner may still take it; so a request can be committed as soon as it comes without holding up those that follow.
+//
+// The length of a burst is kept as a fraction of cycles. It is exact for all rates and clocks that a person writes
+// (whole MB/s and MHz); where its denominator exceeds 2^23, it is rounded up to a multiple of that part of a cycle.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +20,29 @@ namespace nearfar {
 /// Whole cycles and parts of one, in one number. How many parts make a cycle is the bus's to know.
 class ExactTime {
  public:
-  constexpr ExactTime() = default;
-  constexpr explicit ExactTime(Cycle cycle, std::uint64_t part = 0)
-      : value_(static_cast<unsigned __int128>(cycle) << 64 | part) {}
+  static constexpr unsigned kPartBits = 24;
 
-  constexpr Cycle cycle() const { return static_cast<Cycle>(value_ >> 64); }
-  constexpr std::uint64_t part() const { return static_cast<std::uint64_t>(value_); }
-  constexpr Cycle ceil() const { return cycle() + (part() != 0 ? 1 : 0); }
-  constexpr bool operator==(const ExactTime&) const = default;
+  constexpr ExactTime() = default;
+  constexpr explicit ExactTime(Cycle cycle, std::uint64_t part = 0) : value_(cycle << kPartBits | part) {}
+  static constexpr ExactTime never() { return ExactTime(kNever >> kPartBits); }
+
+  constexpr Cycle cycle() const { return value_ >> kPartBits; }
+  constexpr std::uint64_t part() const { return value_ & kPartMask; }
+  constexpr Cycle ceil() const { return (value_ + kPartMask) >> kPartBits; }
   constexpr auto operator<=>(const ExactTime&) const = default;
 
+  constexpr ExactTime after(Cycle cycles) const { return ExactTime(cycle() + cycles, part()); }
+  constexpr ExactTime plus(ExactTime span, std::uint64_t parts_of_a_cycle) const {
+    ExactTime sum;
+    sum.value_ = value_ + span.value_;
+    if (sum.part() >= parts_of_a_cycle) sum.value_ += kPartMask + 1 - parts_of_a_cycle;
+    return sum;
+  }
+
  private:
-  unsigned __int128 value_ = 0;
+  static constexpr std::uint64_t kPartMask = (std::uint64_t{1} << kPartBits) - 1;
+
+  std::uint64_t value_ = 0;
 };
 
 enum class BusDirection : std::uint8_t { Read, Write };
@@ -40,9 +54,10 @@ class DramBus {
   DramBus(std::uint64_t line_bytes, std::uint64_t bytes_per_second, std::uint64_t clock_hertz, std::uint32_t ranks,
           bool fill_gaps)
       : fill_gaps_(fill_gaps), many_ranks_(ranks > 1) {
-    const std::uint64_t common = std::gcd(bytes_per_second, clock_hertz);
-    parts_ = bytes_per_second / common;
-    const auto ticks = static_cast<unsigned __int128>(line_bytes) * (clock_hertz / common);
+    const auto work = static_cast<unsigned __int128>(line_bytes) * clock_hertz;
+    const auto common = std::gcd(bytes_per_second, static_cast<std::uint64_t>(work % bytes_per_second));
+    parts_ = std::min(bytes_per_second / common, kMostParts);
+    const auto ticks = (work * parts_ + bytes_per_second - 1) / bytes_per_second;
     burst_ = ExactTime(static_cast<Cycle>(ticks / parts_), static_cast<std::uint64_t>(ticks % parts_));
     turn_around_ = (burst_.ceil() + 1) / 2;
   }
@@ -84,27 +99,24 @@ class DramBus {
   }
 
  private:
+  static constexpr std::uint64_t kMostParts = std::uint64_t{1} << (ExactTime::kPartBits - 1);
+
   struct Gap {
     ExactTime begin;
     ExactTime end;
   };
 
-  ExactTime plus(ExactTime a, ExactTime b) const {
-    const std::uint64_t part = a.part() + b.part();
-    const Cycle cycle = a.cycle() + b.cycle();
-    return part < parts_ ? ExactTime(cycle, part) : ExactTime(cycle + 1, part - parts_);
-  }
+  ExactTime plus(ExactTime time, ExactTime span) const { return time.plus(span, parts_); }
 
   ExactTime after_last(BusDirection direction, std::uint32_t rank) const {
-    if (direction == direction_ && rank == rank_) return free_;
-    return ExactTime(free_.cycle() + turn_around_, free_.part());
+    return direction == direction_ && rank == rank_ ? free_ : free_.after(turn_around_);
   }
 
   /// Where there are several ranks, what fills a gap may be of another one than its neighbours.
   ExactTime before(ExactTime start) const {
     return many_ranks_ ? ExactTime(start.cycle() - std::min(turn_around_, start.cycle()), start.part()) : start;
   }
-  ExactTime after(ExactTime end) const { return many_ranks_ ? ExactTime(end.cycle() + turn_around_, end.part()) : end; }
+  ExactTime after(ExactTime end) const { return many_ranks_ ? end.after(turn_around_) : end; }
 
   void add_gap(ExactTime begin, ExactTime end) {
     if (gap_count_ < gaps_.size() && plus(begin, burst_) <= end) gaps_[gap_count_++] = {begin, end};

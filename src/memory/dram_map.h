@@ -62,18 +62,18 @@ class DramMap {
     const auto bits = static_cast<unsigned>(std::bit_width(spec.channels - 1U));
     if (spec.channel_index == IndexHash::Modulo || bits == 0) return;
     fold_mask_ = (std::uint64_t{1} << bits) - 1;
-    fold_shift_ = bits;
-    while (2 * fold_shift_ < kLineNumberBits) fold_shift_ *= 2;
+    fold_last_ = fold_first_ = bits;
+    while (2 * fold_first_ < kLineNumberBits) fold_first_ *= 2;
   }
 
   std::uint32_t channel(PhysLine line) const { return split(line).channel; }
 
   Place place(PhysLine line) const {
-    const Split split_line = split(line);
-    const Divider::Result bank = channel_banks_.divide(columns_.quotient(split_line.rest));
-    assert(bank.quotient < ~std::uint32_t{0});
-    return {split_line.channel, static_cast<std::uint32_t>(banks_.quotient(bank.remainder)),
-            static_cast<std::uint32_t>(bank.remainder), static_cast<std::uint32_t>(bank.quotient)};
+    const auto [channel, rest] = split(line);
+    const auto [row, bank] = channel_banks_.divide(columns_.quotient(rest));
+    assert(row < ~std::uint32_t{0});
+    return {channel, static_cast<std::uint32_t>(banks_.quotient(bank)), static_cast<std::uint32_t>(bank),
+            static_cast<std::uint32_t>(row)};
   }
 
  private:
@@ -95,12 +95,13 @@ class DramMap {
 
   /// Exclusive or of all groups of as many bits as a channel number has, by halves.
   std::uint64_t fold(std::uint64_t n) const {
-    for (unsigned shift = fold_shift_; (std::uint64_t{1} << shift) > fold_mask_; shift /= 2) n ^= n >> shift;
+    for (unsigned shift = fold_first_; shift >= fold_last_; shift /= 2) n ^= n >> shift;
     return n & fold_mask_;
   }
 
-  unsigned page_shift_;          ///< log2 of the lines in a page
-  unsigned fold_shift_ = 0;      ///< of the first halving
+  unsigned page_shift_;      ///< log2 of the lines in a page
+  unsigned fold_first_ = 0;  ///< shifts of the halvings
+  unsigned fold_last_ = 0;
   std::uint64_t fold_mask_ = 0;  ///< 0 for the plain remainder
   Divider channels_;
   Divider columns_;

@@ -1,5 +1,5 @@
-// A resource that passes bytes at an exact rate: a direction of a link, a DRAM channel's data bus.
-// It knows when it is next free in fractions of a cycle, so no rounding accumulates: with q = gcd(bandwidth, clock),
+// Resources that pass bytes at an exact rate: a DRAM channel's data bus, a direction of a link.
+// They know when they are next free in fractions of a cycle, so no rounding accumulates: with q = gcd(bandwidth, clock),
 // one byte is clock/q ticks and one cycle is bandwidth/q ticks.
 #pragma once
 
@@ -28,24 +28,6 @@ class Serializer {
     return free_at();
   }
 
-  /// How many ticks before the end of `cycle`, which pass() has just returned, the last byte was through.
-  std::uint32_t ticks_early(Cycle cycle) const {
-    return static_cast<std::uint32_t>((cycle - free_cycle_) * ticks_per_cycle_ - free_part_);
-  }
-
-  /// Lets a train of `bytes` through whose last byte comes `early` ticks before the end of cycle `end` (cut-through:
-  /// it began to arrive before it was complete); returns the cycle by which the last byte is through.
-  Cycle pass_ending(Cycle end, std::uint32_t early, std::uint64_t bytes) {
-    work(bytes);
-    const Cycle end_cycle = early == 0 ? end : end - 1;
-    const std::uint64_t end_part = early == 0 ? 0 : ticks_per_cycle_ - early;
-    if (end_cycle > free_cycle_ || (end_cycle == free_cycle_ && end_part > free_part_)) {
-      free_cycle_ = end_cycle;
-      free_part_ = end_part;
-    }
-    return free_at();
-  }
-
   /// First whole cycle at which it is free.
   Cycle free_at() const { return free_cycle_ + (free_part_ != 0 ? 1 : 0); }
   /// Whole cycles that `bytes` occupy, rounded up.
@@ -71,6 +53,62 @@ class Serializer {
   Cycle free_cycle_ = 0;
   std::uint64_t free_part_ = 0;
   std::uint64_t bytes_ = 0;
+};
+
+/// A link that two classes of packets share. Each class is served in order; where both have packets waiting they take
+/// turns, so that neither waits for the other's backlog: a packet whose own class is idle waits for at most the packet
+/// in service, and what it takes is added to the other class's backlog.
+class SharedSerializer {
+ public:
+  SharedSerializer() = default;
+  SharedSerializer(std::uint64_t bytes_per_second, std::uint64_t clock_hertz, std::uint64_t largest_packet)
+      : ticks_per_cycle_(bytes_per_second / std::gcd(bytes_per_second, clock_hertz)),
+        ticks_per_byte_(clock_hertz / std::gcd(bytes_per_second, clock_hertz)),
+        largest_(largest_packet * ticks_per_byte_) {}
+
+  /// When a packet is through: the cycle, and by how many ticks its last byte was before that cycle's end.
+  struct Through {
+    Cycle cycle;
+    std::uint32_t early;
+  };
+
+  /// Passes a packet that is there at cycle `from`.
+  Through pass(unsigned cls, Cycle from, std::uint64_t bytes) {
+    return book(cls, from * ticks_per_cycle_, bytes * ticks_per_byte_);
+  }
+
+  /// Passes a packet whose last byte comes `early` ticks before the end of cycle `end` (cut-through: it began to
+  /// arrive before it was complete).
+  Through pass_ending(unsigned cls, Cycle end, std::uint32_t early, std::uint64_t bytes) {
+    const std::uint64_t ticks = bytes * ticks_per_byte_;
+    return book(cls, end * ticks_per_cycle_ - early - ticks, ticks);
+  }
+
+  /// First whole cycle at which all packets of a class so far are through.
+  Cycle free_at(unsigned cls) const { return ceil(free_[cls]); }
+  /// Whole cycles of work done so far.
+  Cycle busy_cycles() const { return busy_ / ticks_per_cycle_; }
+
+ private:
+  Through book(unsigned cls, std::uint64_t from, std::uint64_t ticks) {
+    std::uint64_t& mine = free_[cls];
+    std::uint64_t& other = free_[1 - cls];
+    std::uint64_t start = std::max(from, mine);
+    if (mine <= from && other > from) start += std::min(other - from, largest_);
+    if (other > start) other += ticks;
+    mine = start + ticks;
+    busy_ += ticks;
+    const Cycle cycle = ceil(mine);
+    return {cycle, static_cast<std::uint32_t>(cycle * ticks_per_cycle_ - mine)};
+  }
+
+  Cycle ceil(std::uint64_t ticks) const { return (ticks + ticks_per_cycle_ - 1) / ticks_per_cycle_; }
+
+  std::uint64_t ticks_per_cycle_ = 1;
+  std::uint64_t ticks_per_byte_ = 0;
+  std::uint64_t largest_ = 0;
+  std::uint64_t free_[2] = {0, 0};
+  std::uint64_t busy_ = 0;
 };
 
 }  // namespace nearfar
