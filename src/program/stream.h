@@ -49,7 +49,9 @@ struct LaneAddresses {
   /// Spells a row out, for whoever wants to see single lanes.
   void expand(unsigned bytes) {
     if (row_lanes == 0) return;
-    for (unsigned lane = 0; lane < row_lanes; ++lane) address[lane] = row_begin + std::uint64_t{lane} * bytes;
+    for (unsigned lane = 0; lane < kMaxLanes; ++lane) {
+      address[lane] = lane < row_lanes ? row_begin + std::uint64_t{lane} * bytes : ~std::uint64_t{0};
+    }
     active = ~std::uint64_t{0} >> (kMaxLanes - row_lanes);
     row_lanes = 0;
   }

@@ -33,6 +33,7 @@ Record record(const Op& op, unsigned lanes) {
   if (op.lanes != nullptr) {
     LaneAddresses addresses;
     op.lanes(op.callable, lanes, addresses);
+    addresses.expand(op.bytes);
     touched.assign(addresses.address.begin(), addresses.address.begin() + lanes);
     touched.push_back(addresses.active);
   } else {
@@ -179,6 +180,7 @@ TEST(Stream, RunsTheKernelToItsEndAndStaysThere) {
     EXPECT_EQ(access.kind, OpKind::Load);
     EXPECT_EQ(access.bytes, 4U);
     access.lanes(access.callable, 64, lanes);
+    lanes.expand(access.bytes);
     EXPECT_EQ(lanes.active, (std::uint64_t{1} << left) - 1);
     EXPECT_EQ(lanes.address[left - 1], 4 * (left - 1));
   }
@@ -196,8 +198,10 @@ TEST(Stream, LanesBeyondTheWavefrontAreIdle) {
   const Op access = stream.next();
   LaneAddresses lanes;
   access.lanes(access.callable, 64, lanes);
+  lanes.expand(access.bytes);
   EXPECT_EQ(lanes.active, ~std::uint64_t{0});
   access.lanes(access.callable, 32, lanes);
+  lanes.expand(access.bytes);
   EXPECT_EQ(lanes.active, 0xffff'ffffU);
 }
 
