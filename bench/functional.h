@@ -10,9 +10,9 @@
 #include "gpu/coalescer.h"
 #include "machine/system_spec.h"
 #include "memory/tag_array.h"
-#include "translation/address_space.h"
 #include "program/split.h"
 #include "program/workload.h"
+#include "translation/address_space.h"
 
 namespace nearfar {
 

@@ -60,8 +60,8 @@ double functional_seconds(const SystemSpec& system, const Workload& workload) {
 
 void speed(const std::vector<std::string>& names) {
   const SystemSpec system = system_with(4);
-  fmt::print("Whole runs, 4 GPUs, medium, one thread\n{:>4} {:>10} {:>8} {:>9} {:>9} {:>9} {:>11} {:>9}\n", "", "accesses",
-             "seconds", "M acc/s", "ev/acc", "M ev/s", "functional×", "MiB");
+  fmt::print("Whole runs, 4 GPUs, medium, one thread\n{:>4} {:>10} {:>8} {:>9} {:>9} {:>9} {:>11} {:>9}\n", "",
+             "accesses", "seconds", "M acc/s", "ev/acc", "M ev/s", "functional×", "MiB");
   for (const std::string& name : names) {
     const auto workload = make_workload(name, SizeClass::Medium, {}, 1);
     const RunResult result = best_run(system, workload, 1);
@@ -86,8 +86,8 @@ void threads(const std::vector<std::string>& names) {
 }
 
 void scale() {
-  fmt::print("Scale, the same work per GPU, one thread\n{:>4} {:>5} {:>10} {:>10} {:>10} {:>9}\n", "", "GPUs", "accesses",
-             "ns/access", "of 4 GPUs", "MiB");
+  fmt::print("Scale, the same work per GPU, one thread\n{:>4} {:>5} {:>10} {:>10} {:>10} {:>9}\n", "", "GPUs",
+             "accesses", "ns/access", "of 4 GPUs", "MiB");
   for (const std::string name : {"MT", "FIR"}) {
     double at_four = 0;
     for (const auto& [gpus, side] : std::vector<std::pair<unsigned, unsigned>>{{4, 2}, {1, 1}, {16, 4}, {64, 8}}) {

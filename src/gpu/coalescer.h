@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "sim/types.h"
 #include "program/stream.h"
+#include "sim/types.h"
 
 namespace nearfar {
 

@@ -12,7 +12,8 @@ namespace {
 
 /// A cycle from its low 32 bits, which are less than half their range away from `now`.
 Cycle widen(Cycle now, std::uint32_t low) {
-  return now + static_cast<Cycle>(static_cast<std::int64_t>(static_cast<std::int32_t>(low - static_cast<std::uint32_t>(now))));
+  return now + static_cast<Cycle>(
+                   static_cast<std::int64_t>(static_cast<std::int32_t>(low - static_cast<std::uint32_t>(now))));
 }
 
 /// Wavefront slot and load slot, as the L1's miss registers remember who waits.
@@ -314,8 +315,8 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
     const Stores stores = context_.coalescer.stores(context_.lanes, op.bytes);
     partial_.assign(stores.partial.begin(), stores.partial.end());
     for (const StoreGroup& group : stores.groups) {
-      pages_.push_back({context_.space->translate(context_.device(), group.page), group.lines, group.full,
-                        group.first_partial});
+      pages_.push_back(
+          {context_.space->translate(context_.device(), group.page), group.lines, group.full, group.first_partial});
     }
   } else {
     ++(op.kind == OpKind::Load ? stats_.vector_loads : stats_.vector_atomics);
@@ -324,7 +325,7 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
     }
     const unsigned load = wave.loads_issued % kLoadSlots;
     wave.ready[load] = static_cast<std::uint32_t>(context_.partition.now());
-    wave.lines_left[load] = 1;   // the instruction itself, until it has left the unit
+    wave.lines_left[load] = 1;  // the instruction itself, until it has left the unit
     ++wave.loads_issued;
   }
   std::uint64_t lines = 0;
@@ -364,8 +365,8 @@ bool ComputeUnit::ask_for(PhysLine line) {
 
 bool ComputeUnit::take_room(PhysLine line) {
   const auto me = static_cast<std::uint16_t>(index_);
-  const bool taken =
-      line.device() == context_.device() ? context_.home->reserve(line, me) : context_.fabric->reserve(line.device(), me);
+  const bool taken = line.device() == context_.device() ? context_.home->reserve(line, me)
+                                                        : context_.fabric->reserve(line.device(), me);
   if (!taken) stall_ = Stall::Room;
   return taken;
 }
@@ -458,7 +459,7 @@ bool ComputeUnit::store_page(Page& page) {
     if (slot != TagArray::kNone) {
       ++l1_.stats().store_hits;
     } else if (L1Cache::Mshrs::Entry* pending = l1_.mshrs().find(line)) {
-      pending->payload.poisoned = true;   // what is on its way is older than this store
+      pending->payload.poisoned = true;  // what is on its way is older than this store
     }
     if (context_.oracle != nullptr) {
       context_.oracle->store_issued(Oracle::unit(context_.device(), index_, false), line);
@@ -579,8 +580,7 @@ std::string ComputeUnit::describe_waiting() const {
   }
   if (in_unit_ != nullptr || stores_outstanding_ != 0 || l1_.pending() != 0) {
     text += fmt::format("  compute unit {}: {} lines pending in the L1, {} stores not ordered{}\n", index_,
-                        l1_.pending(), stores_outstanding_,
-                        in_unit_ != nullptr ? ", load/store unit stalled" : "");
+                        l1_.pending(), stores_outstanding_, in_unit_ != nullptr ? ", load/store unit stalled" : "");
   }
   return text;
 }

@@ -14,11 +14,11 @@
 #include "interconnect/fabric.h"
 #include "memory/home_cache.h"
 #include "memory/oracle.h"
+#include "program/workload.h"
 #include "sim/partition.h"
 #include "stats/latency.h"
 #include "stats/stat.h"
 #include "translation/address_space.h"
-#include "program/workload.h"
 
 namespace nearfar {
 
@@ -45,19 +45,23 @@ class ScalarCache;
 /// What the compute units of a GPU share: the way down, and the kernel they run.
 struct GpuContext {
   GpuContext(Partition& p, const GpuSpec& s, Cycle translation, bool keep, Oracle* o)
-      : partition(p), spec(s), translation_latency(translation), keep_remote(keep), oracle(o),
+      : partition(p),
+        spec(s),
+        translation_latency(translation),
+        keep_remote(keep),
+        oracle(o),
         coalescer(static_cast<unsigned>(s.line)) {}
 
   Partition& partition;
   const GpuSpec& spec;
   Cycle translation_latency;
-  bool keep_remote;                          ///< remote lines stay in the L1
+  bool keep_remote;  ///< remote lines stay in the L1
   Oracle* oracle;
   Coalescer coalescer;
   LaneAddresses lanes;
   HomeCache* home = nullptr;
   Fabric* fabric = nullptr;
-  HandlerId leave_handler = 0;               ///< a page group leaves the L1
+  HandlerId leave_handler = 0;  ///< a page group leaves the L1
   LoadLatency latency;
 
   const Workload* workload = nullptr;
@@ -74,7 +78,7 @@ class GroupListener {
  public:
   virtual ~GroupListener() = default;
   virtual void group_done(unsigned cu) = 0;
-  virtual void stores_settled() = 0;         ///< a compute unit has no store on its way any more
+  virtual void stores_settled() = 0;  ///< a compute unit has no store on its way any more
 };
 
 class ComputeUnit {
@@ -122,8 +126,8 @@ class ComputeUnit {
   /// The pages of the memory instruction that is in the load/store unit.
   struct Page {
     PhysPage page;
-    std::uint64_t lines = 0;                 ///< not yet looked up
-    std::uint64_t whole = 0;                 ///< stores: lines written completely
+    std::uint64_t lines = 0;  ///< not yet looked up
+    std::uint64_t whole = 0;  ///< stores: lines written completely
     std::uint32_t first_partial = 0;
   };
 
@@ -161,7 +165,7 @@ class ComputeUnit {
   ScalarCache& scalar_;
   unsigned index_;
   L1Cache l1_;
-  std::vector<std::uint32_t> versions_;      ///< by L1 slot, when the oracle is on
+  std::vector<std::uint32_t> versions_;  ///< by L1 slot, when the oracle is on
   std::vector<Wavefront> waves_;
   std::vector<Workgroup> groups_;
   std::vector<Cycle> simd_free_;
@@ -172,9 +176,9 @@ class ComputeUnit {
   std::uint32_t stores_outstanding_ = 0;
   HandlerId wave_handler_;
 
-  Wavefront* in_unit_ = nullptr;             ///< whose instruction is in the load/store unit
+  Wavefront* in_unit_ = nullptr;  ///< whose instruction is in the load/store unit
   Stall stall_ = Stall::None;
-  Wavefront* turn_ = nullptr;                ///< who comes from the queue and may pass the others in it
+  Wavefront* turn_ = nullptr;  ///< who comes from the queue and may pass the others in it
   std::vector<Page> pages_;
   std::size_t next_page_ = 0;
   std::vector<PartialLine> partial_;

@@ -15,7 +15,7 @@ enum class ControlKind : std::uint32_t {
   GroupsDone,  ///< GPU → host, greedy: `value` workgroups have ended
   LaunchDone,  ///< GPU → host: the share is done, its stores are ordered; instructions in `value`, accesses in `count`
   WriteBack,   ///< host → GPU: all shares are done; dirty lines go to memory
-  WrittenBack, ///< GPU → host: they have
+  WrittenBack,  ///< GPU → host: they have
 };
 
 struct Control {
@@ -23,7 +23,7 @@ struct Control {
   std::uint64_t value = 0;
   std::uint64_t count = 0;
   std::uint8_t application = 0;
-  bool last_of_first = false;   ///< Launch: the last launch of an application's first execution
+  bool last_of_first = false;  ///< Launch: the last launch of an application's first execution
 };
 
 inline void put(Transaction& t, const Control& control) {

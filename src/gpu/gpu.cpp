@@ -21,8 +21,8 @@ Split effective(Split asked, DispatchPolicy policy) {
 
 }  // namespace
 
-Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
-         const std::vector<Process>& processes, Oracle* oracle)
+Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
+         Oracle* oracle)
     : partition_(partition),
       spec_(spec.gpu),
       link_(spec.link),
@@ -124,7 +124,7 @@ void Gpu::on_control(Transaction* t) {
     case ControlKind::WriteBack: home_.flush(); break;
     case ControlKind::GroupsDone:
     case ControlKind::LaunchDone:
-    case ControlKind::WrittenBack: break;   // the host's
+    case ControlKind::WrittenBack: break;  // the host's
   }
 }
 
@@ -201,13 +201,14 @@ void Gpu::group_done(unsigned cu) {
 }
 
 /// Release, first half: all workgroups have ended and all their stores are ordered at their homes. The second half,
-/// writing dirty lines back, comes when that is so on every GPU, since any of them may still write to lines at home here.
+/// writing dirty lines back, comes when that is so on every GPU, since any of them may still write to lines at home
+/// here.
 void Gpu::try_release() {
   if (!running_ || running_groups_ != 0 || more_may_come_) return;
   if (share_ && next_in_share_ < share_->size()) return;
   if (next_granted_ < granted_.size()) return;
-  const bool settled = std::all_of(cus_.begin(), cus_.end(),
-                                   [](const ComputeUnit& cu) { return cu.stores_outstanding() == 0; });
+  const bool settled =
+      std::all_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.stores_outstanding() == 0; });
   if (!settled) return;
   running_ = false;
   tell_host({ControlKind::LaunchDone, instructions() - instructions_before_, accesses() - accesses_before_,
@@ -247,9 +248,7 @@ std::uint64_t Gpu::accesses() const {
   return sum;
 }
 
-std::uint64_t Gpu::key_limit() {
-  return std::min(cus_.front().key_limit(), scalars_.front().key_limit());
-}
+std::uint64_t Gpu::key_limit() { return std::min(cus_.front().key_limit(), scalars_.front().key_limit()); }
 
 bool Gpu::idle() {
   return home_.pending() == 0 && home_.dram().pending() == 0 && fabric_.waiting() == 0 &&

@@ -29,8 +29,8 @@ struct Process {
 
 class Gpu final : public FabricClient, public HomeClient, public GroupListener {
  public:
-  Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
-      const std::vector<Process>& processes, Oracle* oracle);
+  Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
+      Oracle* oracle);
 
   // The path of an access: what leaves an L1, and what comes back to it.
   void lines_served(Transaction* t) override;
@@ -101,13 +101,13 @@ class Gpu final : public FabricClient, public HomeClient, public GroupListener {
   std::vector<ScalarCache> scalars_;
   std::vector<ComputeUnit> cus_;
 
-  bool running_ = false;                     ///< from a launch to the end of its stores
+  bool running_ = false;  ///< from a launch to the end of its stores
   Control launch_;
   bool greedy_ = false;
   bool more_may_come_ = false;
   std::optional<Share> share_;
   std::uint64_t next_in_share_ = 0;
-  std::vector<Control> granted_;             ///< greedy: runs of workgroups the host has sent, not yet started
+  std::vector<Control> granted_;  ///< greedy: runs of workgroups the host has sent, not yet started
   std::size_t next_granted_ = 0;
   std::uint64_t running_groups_ = 0;
   unsigned next_cu_ = 0;

@@ -11,14 +11,14 @@ namespace nearfar {
 
 struct ComputeUnitSpec {
   std::uint32_t simds = 4;
-  std::uint32_t simd_lanes = 16;           // a vector instruction occupies its SIMD wavefront/simd_lanes cycles
+  std::uint32_t simd_lanes = 16;  // a vector instruction occupies its SIMD wavefront/simd_lanes cycles
   std::uint32_t waves_per_simd = 10;
-  Cycle scalar_cycles = 4;                 // a scalar, branch or wait instruction holds its wavefront this long
+  Cycle scalar_cycles = 4;  // a scalar, branch or wait instruction holds its wavefront this long
   Bytes local_memory = 64_KiB;
-  Cycle local_cycles = 4;                  // one local-memory instruction occupies the unit this long
-  Cycle local_latency = 64;                // local-memory result
-  std::uint32_t loads_per_wave = 16;       // vector loads outstanding in a wavefront (at most 16)
-  std::uint32_t store_buffer = 64;         // lines of stores and atomics on their way, per compute unit
+  Cycle local_cycles = 4;             // one local-memory instruction occupies the unit this long
+  Cycle local_latency = 64;           // local-memory result
+  std::uint32_t loads_per_wave = 16;  // vector loads outstanding in a wavefront (at most 16)
+  std::uint32_t store_buffer = 64;    // lines of stores and atomics on their way, per compute unit
 
   void describe(Section& section);
 };
@@ -27,9 +27,9 @@ struct GpuSpec {
   Frequency clock = 1000_MHz;
   std::uint32_t shader_arrays = 16;
   std::uint32_t cus_per_array = 4;
-  std::uint32_t wavefront = 64;            // lanes: 64 or 32
-  Bytes line = 64;                         // 64 or 128
-  Cycle dispatch_interval = 1;             // cycles between two workgroups that the dispatcher starts
+  std::uint32_t wavefront = 64;  // lanes: 64 or 32
+  Bytes line = 64;               // 64 or 128
+  Cycle dispatch_interval = 1;   // cycles between two workgroups that the dispatcher starts
   ComputeUnitSpec cu;
   L1Spec l1v;
   L1Spec l1s;

@@ -59,8 +59,8 @@ class Targets {
 class L1Cache {
  public:
   struct Pending {
-    std::uint32_t issued = 0;   ///< low bits of the cycle in which the line was asked for
-    bool poisoned = false;      ///< answers who waits, but takes no more and is not kept
+    std::uint32_t issued = 0;  ///< low bits of the cycle in which the line was asked for
+    bool poisoned = false;     ///< answers who waits, but takes no more and is not kept
     Targets targets;
   };
   using Mshrs = MshrFile<Pending>;
@@ -116,7 +116,7 @@ class L1Cache {
  private:
   TagArray tags_;
   Mshrs mshrs_;
-  Cycle port_ = 0;              // in turns: cycle × lines per cycle, which is a power of two
+  Cycle port_ = 0;  // in turns: cycle × lines per cycle, which is a power of two
   unsigned port_shift_;
   L1Stats stats_;
 };

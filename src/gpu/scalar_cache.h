@@ -35,7 +35,7 @@ class ScalarCache {
   unsigned index_;
   L1Cache l1_;
   std::vector<std::uint32_t> versions_;
-  std::vector<std::uint16_t> waiting_;   // loads that found no register, in order
+  std::vector<std::uint16_t> waiting_;  // loads that found no register, in order
 };
 
 template <class Units>

@@ -4,9 +4,9 @@
 #include <array>
 #include <cstdint>
 
+#include "program/stream.h"
 #include "sim/transaction.h"
 #include "sim/types.h"
-#include "program/stream.h"
 
 namespace nearfar {
 
@@ -14,35 +14,35 @@ namespace nearfar {
 inline constexpr unsigned kLoadSlots = 16;
 
 enum class WaveState : std::uint8_t {
-  Free,       ///< the slot is empty
-  Ready,      ///< runs, or sleeps until its event
-  Loads,      ///< waits for its oldest vector load
-  Scalars,    ///< waits for scalar loads
-  Barrier,    ///< waits for the others of its workgroup
-  LoadStore,  ///< its memory instruction waits for the load/store unit, or is stalled in it
-  ScalarMiss, ///< waits for a miss register of the scalar cache
-  Fence,      ///< waits until the compute unit's stores are ordered
+  Free,        ///< the slot is empty
+  Ready,       ///< runs, or sleeps until its event
+  Loads,       ///< waits for its oldest vector load
+  Scalars,     ///< waits for scalar loads
+  Barrier,     ///< waits for the others of its workgroup
+  LoadStore,   ///< its memory instruction waits for the load/store unit, or is stalled in it
+  ScalarMiss,  ///< waits for a miss register of the scalar cache
+  Fence,       ///< waits until the compute unit's stores are ordered
 };
 
 /// Two host cache lines: what every step touches, then the loads.
 struct alignas(64) Wavefront {
   Stream stream;
-  Op op;                                            ///< what it does next
-  Transaction* event = nullptr;                     ///< its own, for as long as the slot exists
-  Cycle other_ready = 0;                            ///< when scalar and local results so far are there
+  Op op;                         ///< what it does next
+  Transaction* event = nullptr;  ///< its own, for as long as the slot exists
+  Cycle other_ready = 0;         ///< when scalar and local results so far are there
   std::uint32_t loads_issued = 0;
-  std::uint32_t loads_retired = 0;                  ///< in order
+  std::uint32_t loads_retired = 0;  ///< in order
   std::uint32_t waiting_since = 0;
-  std::uint16_t group = 0;                          ///< workgroup slot in its compute unit
+  std::uint16_t group = 0;  ///< workgroup slot in its compute unit
   std::uint8_t slot = 0;
   std::uint8_t simd = 0;
 
-  Cycle wake = 0;                                   ///< earliest end of the wait it is in
-  Wavefront* next = nullptr;                        ///< link in a list of waiting wavefronts
+  Cycle wake = 0;             ///< earliest end of the wait it is in
+  Wavefront* next = nullptr;  ///< link in a list of waiting wavefronts
   std::uint8_t scalars_pending = 0;
   WaveState state = WaveState::Free;
   std::array<std::uint8_t, kLoadSlots> lines_left{};  ///< lines of a load still missing
-  std::array<std::uint32_t, kLoadSlots> ready{};    ///< when a load's hits are there (low bits of the cycle)
+  std::array<std::uint32_t, kLoadSlots> ready{};      ///< when a load's hits are there (low bits of the cycle)
 };
 
 /// First-in first-out list of wavefronts, linked through them.

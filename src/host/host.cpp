@@ -36,9 +36,9 @@ void Host::launch(std::size_t a) {
   progress.record = {a, progress.launch, partition_.now(), 0, 0, 0};
   if (oracle_ != nullptr) oracle_->boundary(static_cast<std::uint8_t>(a));
   const bool last = progress.launch + 1 == process.workload->launches().size();
-  const bool greedy = process.gpus > 1 && (spec_.dispatch == DispatchPolicy::Greedy ||
-                                               (spec_.dispatch == DispatchPolicy::Workload &&
-                                                launch.split == Split::Greedy));
+  const bool greedy =
+      process.gpus > 1 && (spec_.dispatch == DispatchPolicy::Greedy ||
+                           (spec_.dispatch == DispatchPolicy::Workload && launch.split == Split::Greedy));
   for (unsigned g = 0; g < process.gpus; ++g) {
     const DeviceId gpu{static_cast<std::uint8_t>(process.first_gpu + g)};
     tell(gpu, {ControlKind::Launch, progress.launch, 0, static_cast<std::uint8_t>(a), last && progress.first});
@@ -125,8 +125,7 @@ void Host::execution_done(std::size_t a) {
       end_ = partition_.now();
       if (processes_.size() > 1) {
         for (const Process& process : processes_) {
-          tell(DeviceId{static_cast<std::uint8_t>(process.first_gpu)},
-               {ControlKind::Stop, 0, 0, 0, false});
+          tell(DeviceId{static_cast<std::uint8_t>(process.first_gpu)}, {ControlKind::Stop, 0, 0, 0, false});
         }
       }
     }

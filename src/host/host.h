@@ -26,13 +26,13 @@ struct LaunchRecord {
 
 class Host final : public FabricClient, public HomeClient {
  public:
-  Host(Partition& partition, const SystemSpec& spec, const Topology& topology,
-       const std::vector<Process>& processes, Oracle* oracle);
+  Host(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
+       Oracle* oracle);
 
   /// Launches the first kernel of every application at cycle 0.
   void start();
 
-  void lines_served(Transaction*) override {}            // the host has no compute units
+  void lines_served(Transaction*) override {}  // the host has no compute units
   void stores_ordered(unsigned, unsigned) override {}
   void answer(Transaction* t, Cycle after) override { fabric_.answer(t, spec_.gpu.line, after); }
   void request_taken(DeviceId source) override { fabric_.request_taken(source); }
@@ -66,9 +66,9 @@ class Host final : public FabricClient, public HomeClient {
   struct Progress {
     std::size_t launch = 0;
     unsigned gpus_running = 0;
-    std::uint64_t next_group = 0;            ///< greedy: first workgroup not yet handed out
+    std::uint64_t next_group = 0;  ///< greedy: first workgroup not yet handed out
     LaunchRecord record;
-    bool first = true;                       ///< in its first execution
+    bool first = true;  ///< in its first execution
   };
 
   void on_start(Transaction* t);

@@ -7,17 +7,15 @@
 namespace nearfar {
 namespace {
 
-/// How far ahead of time requests may book a link. Beyond it they wait in their queue, where the bound holds; half of it
-/// is worked off before the queue is looked at again, so one event serves many.
+/// How far ahead of time requests may book a link. Beyond it they wait in their queue, where the bound holds; half of
+/// it is worked off before the queue is looked at again, so one event serves many.
 constexpr Cycle kBooking = 64;
 
 /// The two classes that take turns on a link.
 constexpr unsigned kRequests = 0;
 constexpr unsigned kReplies = 1;
 
-unsigned class_of(const Transaction& t) {
-  return t.reply || t.kind == TransactionKind::Control ? kReplies : kRequests;
-}
+unsigned class_of(const Transaction& t) { return t.reply || t.kind == TransactionKind::Control ? kReplies : kRequests; }
 
 /// Who was refused is woken when this many places are free, so that one wake-up moves several requests. The link
 /// does not notice: the queue still holds more than it can send meanwhile.
@@ -174,7 +172,8 @@ Cycle Fabric::admit(Transaction* t) {
   if (topology_.shared_input()) return input_.pass_ending(cls, t->when, t->early_ticks, t->wire_bytes).cycle;
   if (!topology_.last_hop_at_receiver()) return t->when;
   const bool root = partition_.device() == topology_.host();
-  SharedSerializer& link = root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : input_;
+  SharedSerializer& link =
+      root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : input_;
   return link.pass(cls, t->when, t->wire_bytes).cycle + spec_.latency;
 }
 
@@ -204,8 +203,7 @@ void Fabric::request_taken(DeviceId source) {
   Transaction* t = partition_.pool().take();
   t->mask = freed_[source.value];
   freed_[source.value] = 0;
-  partition_.post(t, source, MessagePort::Credit,
-                  partition_.now() + topology_.latency(partition_.device(), source));
+  partition_.post(t, source, MessagePort::Credit, partition_.now() + topology_.latency(partition_.device(), source));
 }
 
 void Fabric::on_credit(Transaction* t) {

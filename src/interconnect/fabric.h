@@ -1,9 +1,10 @@
 // A device's attachment to the interconnect: what it sends, forwards and receives.
 //
-// Requests need a credit of their destination and wait in a bounded queue for it until they have one and the link is near
-// free; replies and control messages are always accepted and go at once. A link passes bytes at its exact rate in
-// both directions at once; requests on one side, replies and control on the other, take turns where both wait. Latency that a sender's own pipeline still owes (a cache's lookup) is added in flight, so
-// that no link stands idle for a message that is not there yet.
+// Requests need a credit of their destination and wait in a bounded queue for it until they have one and the link is
+// near free; replies and control messages are always accepted and go at once. A link passes bytes at its exact rate in
+// both directions at once; requests on one side, replies and control on the other, take turns where both wait. Latency
+// that a sender's own pipeline still owes (a cache's lookup) is added in flight, so that no link stands idle for a
+// message that is not there yet.
 #pragma once
 
 #include <cstdint>
@@ -92,7 +93,7 @@ class Fabric {
     TransactionQueue queue;
     std::uint32_t credits = 0;
     std::uint32_t reserved = 0;
-    WaitList refused;                            ///< who found no room
+    WaitList refused;  ///< who found no room
   };
 
   Cycle admit(Transaction* t);
@@ -112,10 +113,10 @@ class Fabric {
   Topology topology_;
   FabricClient& client_;
   std::vector<SharedSerializer> outputs_;
-  std::vector<SharedSerializer> uplinks_;        ///< host of a tree: from each switch to the root complex
+  std::vector<SharedSerializer> uplinks_;  ///< host of a tree: from each switch to the root complex
   SharedSerializer input_;
-  std::vector<Lane> lanes_;                      ///< by destination
-  std::vector<std::uint32_t> freed_;             ///< by source: credits not yet sent back
+  std::vector<Lane> lanes_;           ///< by destination
+  std::vector<std::uint32_t> freed_;  ///< by source: credits not yet sent back
   std::uint32_t credit_batch_;
   std::uint32_t queue_limit_;
   std::uint32_t wake_margin_;

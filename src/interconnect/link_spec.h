@@ -18,14 +18,14 @@ enum class TopologyKind : std::uint8_t {
 
 struct LinkSpec {
   TopologyKind topology = TopologyKind::Switch;
-  Cycle latency = 150;                   // one way, per hop: first bit out to first bit in
-  Cycle switch_latency = 100;            // pcie-tree: added in each switch
-  Bandwidth bandwidth = 32_GBps;         // of one direction of one link
-  std::uint32_t gpus_per_switch = 4;     // pcie-tree
-  Bytes header = 16;                     // packet overhead of a request or control message
-  Bytes reply_header = 16;               // packet overhead of a reply or acknowledgement
-  std::uint32_t credits = 128;           // requests one source may have in one destination's input buffer
-  std::uint32_t queue = 256;             // requests that may wait to leave for one device
+  Cycle latency = 150;                // one way, per hop: first bit out to first bit in
+  Cycle switch_latency = 100;         // pcie-tree: added in each switch
+  Bandwidth bandwidth = 32_GBps;      // of one direction of one link
+  std::uint32_t gpus_per_switch = 4;  // pcie-tree
+  Bytes header = 16;                  // packet overhead of a request or control message
+  Bytes reply_header = 16;            // packet overhead of a reply or acknowledgement
+  std::uint32_t credits = 128;        // requests one source may have in one destination's input buffer
+  std::uint32_t queue = 256;          // requests that may wait to leave for one device
 
   void describe(Section& section);
 };

@@ -15,8 +15,8 @@ class Topology {
   Topology(const LinkSpec& spec, unsigned gpus) : kind_(spec.topology), spec_(spec), gpus_(gpus) {}
 
   struct Hop {
-    unsigned output = 0;     ///< which of the device's serializers the message passes
-    DeviceId next;           ///< where it arrives
+    unsigned output = 0;  ///< which of the device's serializers the message passes
+    DeviceId next;        ///< where it arrives
     Cycle latency = 0;
   };
 

@@ -60,14 +60,15 @@ void Machine::place_applications() {
       const std::uint64_t waves = launch.waves(spec.gpu.wavefront);
       const std::uint64_t slots = std::uint64_t{spec.gpu.cu.simds} * spec.gpu.cu.waves_per_simd;
       if (waves > slots || launch.local_bytes > spec.gpu.cu.local_memory) {
-        throw InputError(fmt::format(
-            "a workgroup of kernel '{}' needs {} wavefronts and {} B of local memory, but a compute unit has {} and {} B "
-            "(gpu.cu.simds × gpu.cu.waves_per_simd, gpu.cu.local_memory)",
-            launch.kernel, waves, launch.local_bytes, slots, spec.gpu.cu.local_memory));
+        throw InputError(
+            fmt::format("a workgroup of kernel '{}' needs {} wavefronts and {} B of local memory, but a compute unit "
+                        "has {} and {} B "
+                        "(gpu.cu.simds × gpu.cu.waves_per_simd, gpu.cu.local_memory)",
+                        launch.kernel, waves, launch.local_bytes, slots, spec.gpu.cu.local_memory));
       }
     }
-    process.space = std::make_unique<AddressSpace>(*process.workload, spec.placement, process.first_gpu,
-                                                       process.gpus, topology_.host(), frames);
+    process.space = std::make_unique<AddressSpace>(*process.workload, spec.placement, process.first_gpu, process.gpus,
+                                                   topology_.host(), frames);
     processes_.push_back(std::move(process));
   }
   check_memory(frames);
@@ -115,12 +116,11 @@ void Machine::run_engine() {
   if (outcome == Engine::Outcome::Drained && host_->finished()) return;
   std::string waiting = host_->describe_waiting();
   for (const auto& gpu : gpus_) waiting += gpu->describe_waiting();
-  throw SimulationError(
-      fmt::format("the run makes no progress{}.\n{}",
-                  outcome == Engine::Outcome::Drained
-                      ? ": nothing is scheduled, but work is left"
-                      : fmt::format(" for {} cycles (watchdog.cycles)", request_.system.watchdog),
-                  waiting));
+  throw SimulationError(fmt::format("the run makes no progress{}.\n{}",
+                                    outcome == Engine::Outcome::Drained
+                                        ? ": nothing is scheduled, but work is left"
+                                        : fmt::format(" for {} cycles (watchdog.cycles)", request_.system.watchdog),
+                                    waiting));
 }
 
 /// Conservation: every request that entered has left, every byte sent has arrived, every credit is home.
@@ -136,8 +136,8 @@ void Machine::check_drained() {
     Gpu& gpu = *gpus_[g];
     const std::uint64_t alive = engine_.partition(g).pool().live() - gpu.permanent_transactions();
     if (!gpu.idle() || alive != 0) {
-      throw SimulationError(fmt::format("check: {} transactions are left in GPU {} at the end.\n{}", alive, g,
-                                        gpu.describe_waiting()));
+      throw SimulationError(
+          fmt::format("check: {} transactions are left in GPU {} at the end.\n{}", alive, g, gpu.describe_waiting()));
     }
     count(gpu.fabric());
   }

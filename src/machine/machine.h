@@ -35,7 +35,7 @@ class Machine {
   std::vector<Process> processes_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   std::unique_ptr<Host> host_;
-  std::vector<std::unique_ptr<StatTable>> first_executions_;   ///< by GPU, when several applications run
+  std::vector<std::unique_ptr<StatTable>> first_executions_;  ///< by GPU, when several applications run
 };
 
 }  // namespace nearfar

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "machine/system_spec.h"
+#include "program/workload.h"
 #include "sim/error.h"
 #include "stats/stat.h"
-#include "program/workload.h"
 
 namespace nearfar {
 
@@ -28,10 +28,10 @@ struct RunRequest {
   /// One: it runs on all GPUs. Several: application i runs whole on GPU i.
   std::vector<std::shared_ptr<const Workload>> applications;
   unsigned threads = 1;
-  bool check = false;                                  ///< oracles on (holds the run to one thread)
-  bool per_unit = false;                               ///< statistics of every compute unit too, not only their sums
-  Cycle window = 0;                                    ///< 0: the smallest link latency; smaller only for tests
-  std::function<void(const Progress&)> on_progress;    ///< called from one thread, about five times a second
+  bool check = false;                                ///< oracles on (holds the run to one thread)
+  bool per_unit = false;                             ///< statistics of every compute unit too, not only their sums
+  Cycle window = 0;                                  ///< 0: the smallest link latency; smaller only for tests
+  std::function<void(const Progress&)> on_progress;  ///< called from one thread, about five times a second
 };
 
 struct LaunchResult {
@@ -46,12 +46,12 @@ struct LaunchResult {
 struct RunResult {
   Cycle cycles = 0;
   std::uint64_t instructions = 0;
-  std::uint64_t accesses = 0;                          ///< coalesced line accesses issued by the compute units
+  std::uint64_t accesses = 0;  ///< coalesced line accesses issued by the compute units
   std::uint64_t events = 0;
   double host_seconds = 0;
   std::uint64_t peak_rss_bytes = 0;
-  std::vector<LaunchResult> launches;                  ///< of first executions, in order of their end
-  std::vector<StatValue> statistics;                   ///< sorted by name
+  std::vector<LaunchResult> launches;  ///< of first executions, in order of their end
+  std::vector<StatValue> statistics;   ///< sorted by name
 };
 
 RunResult run(const RunRequest& request);

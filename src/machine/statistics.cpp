@@ -63,7 +63,8 @@ constexpr Ratio kRatios[] = {
 };
 
 bool ends_with_component(const std::string& name, const std::string& suffix) {
-  if (name.size() < suffix.size() || name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0) return false;
+  if (name.size() < suffix.size() || name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
+    return false;
   return name.size() == suffix.size() || name[name.size() - suffix.size() - 1] == '.';
 }
 
@@ -87,7 +88,8 @@ std::vector<StatInfo> list_statistics() {
       {"link.bytes", "bytes", "Bytes of these, headers included."},
   };
   list<ComputeUnitStats>(out, {"gpus.cu.", "gpu<g>.cu.", "gpu<g>.cu<c>."});
-  list<L1Stats>(out, {"gpus.l1v.", "gpu<g>.l1v.", "gpu<g>.cu<c>.l1v.", "gpus.l1s.", "gpu<g>.l1s.", "gpu<g>.array<s>.l1s."});
+  list<L1Stats>(out,
+                {"gpus.l1v.", "gpu<g>.l1v.", "gpu<g>.cu<c>.l1v.", "gpus.l1s.", "gpu<g>.l1s.", "gpu<g>.array<s>.l1s."});
   list<HomeCacheStats>(out, {"gpus.l2.", "gpu<g>.l2.", "host.llc."});
   list<DramStats>(out, {"gpus.dram.", "gpu<g>.dram.", "host.dram."});
   list<FabricStats>(out, {"gpus.link.", "gpu<g>.link.", "host.link."});
@@ -159,8 +161,8 @@ std::vector<StatValue> StatTable::values() const {
     }
     if (histogram.count != 0) {
       out.push_back({name + ".max", false, histogram.max, 0});
-      out.push_back({name + ".mean", true, 0,
-                     static_cast<double>(histogram.sum) / static_cast<double>(histogram.count)});
+      out.push_back(
+          {name + ".mean", true, 0, static_cast<double>(histogram.sum) / static_cast<double>(histogram.count)});
     }
   }
   std::sort(out.begin(), out.end(), [](const StatValue& a, const StatValue& b) { return a.name < b.name; });

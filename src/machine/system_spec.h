@@ -16,7 +16,7 @@ namespace nearfar {
 enum class TranslationKind : std::uint8_t { Ideal };
 struct TranslationSpec {
   TranslationKind kind = TranslationKind::Ideal;
-  Cycle latency = 1;                       // ideal: every page of an instruction, this many cycles, no limit
+  Cycle latency = 1;  // ideal: every page of an instruction, this many cycles, no limit
 
   void describe(Section& section);
 };
@@ -29,8 +29,8 @@ enum class DispatchPolicy : std::uint8_t { Workload, Offset, Blocks, RoundRobin,
 enum class RemoteCache : std::uint8_t { None, L1 };
 
 struct HostSpec {
-  HomeCacheSpec llc;                       // 2 MiB, 16 ways, 4 banks
-  DramSpec dram;                           // DDR4-2400
+  HomeCacheSpec llc;  // 2 MiB, 16 ways, 4 banks
+  DramSpec dram;      // DDR4-2400
 
   HostSpec();
   void describe(Section& section);
@@ -43,11 +43,11 @@ struct SystemSpec {
   HostSpec host;
   LinkSpec link;
   TranslationSpec translation;
-  PlacementPolicy placement = PlacementPolicy::Workload;   // placement.policy
-  DispatchPolicy dispatch = DispatchPolicy::Workload;      // dispatch.policy
+  PlacementPolicy placement = PlacementPolicy::Workload;  // placement.policy
+  DispatchPolicy dispatch = DispatchPolicy::Workload;     // dispatch.policy
   RemoteCache remote_cache = RemoteCache::L1;
-  bool write_back_at_release = true;       // boundary.write_back: dirty L2 lines go to memory when a kernel ends
-  Cycle watchdog = 5'000'000;              // watchdog.cycles: cycles without progress that end a run
+  bool write_back_at_release = true;  // boundary.write_back: dirty L2 lines go to memory when a kernel ends
+  Cycle watchdog = 5'000'000;         // watchdog.cycles: cycles without progress that end a run
 
   void describe(Section& section);
 };

@@ -17,9 +17,9 @@ enum class Replacement : std::uint8_t { Lru, Fifo, Random };
 struct L1Spec {
   Bytes size = 16_KiB;
   std::uint32_t ways = 4;
-  Cycle latency = 28;                  // lookup to data; also what a miss pays before it leaves
-  std::uint32_t mshrs = 64;            // lines that may be pending
-  std::uint32_t lines_per_cycle = 1;   // port
+  Cycle latency = 28;                 // lookup to data; also what a miss pays before it leaves
+  std::uint32_t mshrs = 64;           // lines that may be pending
+  std::uint32_t lines_per_cycle = 1;  // port
   IndexHash index = IndexHash::Xor;
   Replacement replacement = Replacement::Lru;
 
@@ -31,11 +31,11 @@ struct HomeCacheSpec {
   Bytes size = 2_MiB;
   std::uint32_t ways = 16;
   std::uint32_t banks = 16;
-  Cycle tag_latency = 10;              // arrival to hit or miss known
-  Cycle data_latency = 20;             // hit known to data out
-  std::uint32_t mshrs = 64;            // pending lines for the device's own requests, per bank
-  std::uint32_t remote_mshrs = 64;     // pending lines reserved for requests of other devices, per bank
-  std::uint32_t queue = 64;            // requests of the device's own that may wait at a bank
+  Cycle tag_latency = 10;           // arrival to hit or miss known
+  Cycle data_latency = 20;          // hit known to data out
+  std::uint32_t mshrs = 64;         // pending lines for the device's own requests, per bank
+  std::uint32_t remote_mshrs = 64;  // pending lines reserved for requests of other devices, per bank
+  std::uint32_t queue = 64;         // requests of the device's own that may wait at a bank
   IndexHash index = IndexHash::Xor;
   IndexHash bank_index = IndexHash::Xor;
   Replacement replacement = Replacement::Lru;

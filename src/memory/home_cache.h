@@ -108,23 +108,23 @@ class HomeCache final : public DramClient {
 
  private:
   struct Pending {
-    TransactionQueue waiting;   ///< requests behind the one that memory is asked for, in order
-    bool remote = false;        ///< whose share of the registers it counts against
+    TransactionQueue waiting;  ///< requests behind the one that memory is asked for, in order
+    bool remote = false;       ///< whose share of the registers it counts against
   };
   using Mshrs = MshrFile<Pending>;
 
   struct Bank {
     TagArray tags;
     Mshrs mshrs;
-    TransactionQueue own;       ///< the device's own requests that could not act
-    TransactionQueue remote;    ///< other devices' requests that could not act
+    TransactionQueue own;     ///< the device's own requests that could not act
+    TransactionQueue remote;  ///< other devices' requests that could not act
     Cycle port_free = 0;
     std::uint32_t index = 0;
     std::uint32_t reserved = 0;
     std::uint32_t own_mshrs = 0;
     std::uint32_t remote_mshrs = 0;
-    WaitList refused;           ///< who found no room here
-    std::vector<std::uint32_t> versions;   ///< by slot, when the oracle is on
+    WaitList refused;                     ///< who found no room here
+    std::vector<std::uint32_t> versions;  ///< by slot, when the oracle is on
   };
 
   enum class Outcome : std::uint8_t { Hit, Done, Kept, Stall };

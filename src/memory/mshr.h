@@ -16,7 +16,7 @@ class MshrFile {
  public:
   struct Entry {
     PhysLine line;
-    std::uint16_t chain = kEnd;   ///< next entry of the bucket, or of the free list
+    std::uint16_t chain = kEnd;  ///< next entry of the bucket, or of the free list
     Payload payload{};
   };
 
@@ -74,9 +74,7 @@ class MshrFile {
  private:
   static constexpr std::uint16_t kEnd = 0xffff;
 
-  std::size_t bucket(PhysLine line) const {
-    return (line.value * 0x9e3779b97f4a7c15ULL >> 32) & (buckets_.size() - 1);
-  }
+  std::size_t bucket(PhysLine line) const { return (line.value * 0x9e3779b97f4a7c15ULL >> 32) & (buckets_.size() - 1); }
 
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> buckets_;

@@ -46,8 +46,8 @@ class Oracle {
 
  private:
   struct History {
-    std::uint32_t version = 0;          ///< last ordered
-    std::uint32_t at_boundary = 0;      ///< version at boundary number `boundary`
+    std::uint32_t version = 0;      ///< last ordered
+    std::uint32_t at_boundary = 0;  ///< version at boundary number `boundary`
     std::uint32_t boundary = 0;
   };
   struct Stores {
@@ -55,8 +55,8 @@ class Oracle {
     std::uint32_t ordered = 0;
   };
   struct Load {
-    std::uint32_t own_stores = 0;       ///< stores of the unit that it must see
-    std::uint32_t version = 0;          ///< what the home served
+    std::uint32_t own_stores = 0;  ///< stores of the unit that it must see
+    std::uint32_t version = 0;     ///< what the home served
   };
   struct UnitLine {
     std::uint64_t line;
@@ -65,9 +65,7 @@ class Oracle {
   };
   struct Hash {
     std::size_t operator()(std::uint64_t key) const { return (key ^ key >> 29) * 0x9e3779b97f4a7c15ULL; }
-    std::size_t operator()(const UnitLine& key) const {
-      return (*this)(key.line * 0x2545f4914f6cdd1dULL + key.unit);
-    }
+    std::size_t operator()(const UnitLine& key) const { return (*this)(key.line * 0x2545f4914f6cdd1dULL + key.unit); }
   };
 
   boost::unordered_flat_map<std::uint64_t, History, Hash> lines_;

@@ -2,7 +2,8 @@
 //
 // Small and local, since it is what a run touches most: a set is one block of 4-byte tags (compared four at a time),
 // one byte of age a way (exact LRU order: the ages of a set are a permutation) and one byte of state a way. A tag is
-// the key divided by the number of sets, so a key is recovered from its slot; keys fit as long as key / sets < 2^32 - 1.
+// the key divided by the number of sets, so a key is recovered from its slot; keys fit as long as key / sets < 2^32
+// - 1.
 #pragma once
 
 #include <cassert>
@@ -122,7 +123,8 @@ class TagArray {
       const int hits = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted)));
       if (hits != 0) {
         const auto hit = way + static_cast<std::uint32_t>(__builtin_ctz(static_cast<unsigned>(hits)));
-        return hit < ways_ ? slot_at(set, hit) : kNone;  // a padding way only ever answers the search for an invalid one
+        return hit < ways_ ? slot_at(set, hit)
+                           : kNone;  // a padding way only ever answers the search for an invalid one
       }
     }
 #else
@@ -184,15 +186,15 @@ class TagArray {
   std::uint64_t sets_;
   std::uint32_t ways_;
   std::uint32_t way_bits_;
-  int set_shift_;                  // log2 of sets, or -1 when that is not whole
+  int set_shift_;  // log2 of sets, or -1 when that is not whole
   IndexHash hash_;
   Replacement replacement_;
-  std::uint32_t ages_at_;          // within a set's block
+  std::uint32_t ages_at_;  // within a set's block
   std::uint32_t states_at_;
   std::uint32_t block_bytes_;
   std::uint64_t random_ = 0x2545f4914f6cdd1dULL;
   std::vector<std::byte> storage_;
-  std::byte* first_block_;         // in storage_, aligned to a host cache line
+  std::byte* first_block_;  // in storage_, aligned to a host cache line
 };
 
 }  // namespace nearfar

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/types.h"
 #include "program/stream.h"
+#include "sim/types.h"
 
 namespace nearfar {
 

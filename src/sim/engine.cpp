@@ -38,7 +38,7 @@ class SpinBarrier {
 
 /// What a thread tells the others at the end of a window.
 struct alignas(64) Bulletin {
-  Cycle next = kNever;           ///< earliest event or message of its partitions
+  Cycle next = kNever;  ///< earliest event or message of its partitions
   Partition::Progress progress;
   bool failed = false;
 };

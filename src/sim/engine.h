@@ -18,9 +18,9 @@ namespace nearfar {
 class Engine {
  public:
   struct Options {
-    Cycle window = 1;                          ///< at most the smallest latency of any message
+    Cycle window = 1;  ///< at most the smallest latency of any message
     unsigned threads = 1;
-    Cycle watchdog = kNever;                   ///< cycles without progress after which the run is given up
+    Cycle watchdog = kNever;  ///< cycles without progress after which the run is given up
     /// Called about five times a second from the first thread, with all that was done before this window.
     std::function<void(const Partition::Progress&, Cycle now)> on_progress;
   };

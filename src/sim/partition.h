@@ -159,7 +159,7 @@ class Partition {
   std::vector<Mailbox> outbox_;
   TransactionPool pool_;
   Wheel wheel_;
-  Wheel inbox_;   ///< messages that are here and have not been admitted yet, by their arrival
+  Wheel inbox_;  ///< messages that are here and have not been admitted yet, by their arrival
 };
 
 }  // namespace nearfar

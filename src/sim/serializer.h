@@ -1,6 +1,6 @@
 // Resources that pass bytes at an exact rate: a DRAM channel's data bus, a direction of a link.
-// They know when they are next free in fractions of a cycle, so no rounding accumulates: with q = gcd(bandwidth, clock),
-// one byte is clock/q ticks and one cycle is bandwidth/q ticks.
+// They know when they are next free in fractions of a cycle, so no rounding accumulates: with q = gcd(bandwidth,
+// clock), one byte is clock/q ticks and one cycle is bandwidth/q ticks.
 #pragma once
 
 #include <algorithm>

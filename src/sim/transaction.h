@@ -25,23 +25,23 @@ inline constexpr std::uint16_t kLocalSource = 0xffff;
 
 struct alignas(64) Transaction {
   Transaction* next = nullptr;
-  Cycle when = 0;                          ///< when it fires
+  Cycle when = 0;  ///< when it fires
   PhysLine line;
-  std::uint64_t mask = 0;                  ///< lines of the page; user data of events and control messages
-  std::uint32_t stage_start = 0;           ///< low bits of the cycle at which the present stage began
+  std::uint64_t mask = 0;         ///< lines of the page; user data of events and control messages
+  std::uint32_t stage_start = 0;  ///< low bits of the cycle at which the present stage began
   std::uint32_t user = 0;
-  std::uint32_t early_ticks = 0;           ///< by how much its last byte left a link before the end of the cycle
+  std::uint32_t early_ticks = 0;  ///< by how much its last byte left a link before the end of the cycle
   std::uint16_t handler = 0;
   std::uint16_t source = kLocalSource;
-  std::uint16_t cu = 0;                    ///< compute unit (or shader array) that asked
-  std::uint16_t wire_bytes = 0;            ///< size of the packet it travels in
-  std::uint16_t data_bytes = 0;            ///< bytes a write carries
-  std::uint8_t requester = 0;              ///< device that asked
-  std::uint8_t destination = 0;            ///< device it travels to
+  std::uint16_t cu = 0;          ///< compute unit (or shader array) that asked
+  std::uint16_t wire_bytes = 0;  ///< size of the packet it travels in
+  std::uint16_t data_bytes = 0;  ///< bytes a write carries
+  std::uint8_t requester = 0;    ///< device that asked
+  std::uint8_t destination = 0;  ///< device it travels to
   TransactionKind kind = TransactionKind::Event;
   bool reply = false;
   std::uint8_t application = 0;
-  std::uint8_t port = 0;                   ///< which door it knocks at in its destination
+  std::uint8_t port = 0;  ///< which door it knocks at in its destination
 };
 static_assert(sizeof(Transaction) == 64);
 

@@ -1,4 +1,5 @@
-// The event queue: a timing wheel of one slot a cycle, with later events set aside by block and the last ones in a heap.
+// The event queue: a timing wheel of one slot a cycle, with later events set aside by block and the last ones in a
+// heap.
 //
 // Order is total: (time, source, sequence). A slot is a circular list known by its tail; local events are appended, so
 // they keep their sequence without storing it, and messages are kept sorted by source ahead of them. Time is cut into
@@ -21,9 +22,9 @@ namespace nearfar {
 
 class Wheel {
  public:
-  static constexpr Cycle kBlock = 2048;            ///< cycles of a block
-  static constexpr Cycle kSlots = 2 * kBlock;      ///< what the slots cover
-  static constexpr Cycle kBlocks = 64;             ///< blocks with a list of their own
+  static constexpr Cycle kBlock = 2048;        ///< cycles of a block
+  static constexpr Cycle kSlots = 2 * kBlock;  ///< what the slots cover
+  static constexpr Cycle kBlocks = 64;         ///< blocks with a list of their own
 
   Cycle now() const { return now_; }
   std::uint64_t pending() const { return pending_; }
@@ -195,11 +196,11 @@ class Wheel {
   }
 
   Cycle now_ = 0;
-  Cycle block_ = 0;                                ///< the present one: now / kBlock
+  Cycle block_ = 0;  ///< the present one: now / kBlock
   std::uint64_t pending_ = 0;
-  std::uint64_t summary_ = 0;                      ///< words that are not zero
-  std::uint64_t aside_ = 0;                        ///< lists that are not empty
-  std::array<std::uint64_t, kWords> words_{};      ///< slots that are not empty
+  std::uint64_t summary_ = 0;                  ///< words that are not zero
+  std::uint64_t aside_ = 0;                    ///< lists that are not empty
+  std::array<std::uint64_t, kWords> words_{};  ///< slots that are not empty
   std::array<Transaction*, kSlots> slots_{};
   std::array<Transaction*, kBlocks> lists_{};
   std::vector<Far> far_;

@@ -26,7 +26,7 @@ struct StatValue {
 
 /// What a statistic means.
 struct StatInfo {
-  std::string name;       ///< with placeholders: gpu<g>.l1v.hits
+  std::string name;  ///< with placeholders: gpu<g>.l1v.hits
   std::string unit;
   std::string sentence;
 };
@@ -53,8 +53,7 @@ class StatVisitor {
   virtual ~StatVisitor() = default;
   virtual void counter(std::string_view name, std::string_view unit, std::string_view sentence,
                        std::uint64_t& value) = 0;
-  virtual void histogram(std::string_view name, std::string_view unit, std::string_view sentence,
-                         Histogram& value) = 0;
+  virtual void histogram(std::string_view name, std::string_view unit, std::string_view sentence, Histogram& value) = 0;
 };
 
 }  // namespace nearfar

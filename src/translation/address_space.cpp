@@ -63,8 +63,8 @@ void AddressSpace::place(const Buffer& buffer, Placement placement, DeviceId hos
 }
 
 void AddressSpace::unmapped(VirtPage page) {
-  throw SimulationError(fmt::format("a wavefront touched virtual address {:#x}, which belongs to no buffer",
-                                    page.value << kPageShift));
+  throw SimulationError(
+      fmt::format("a wavefront touched virtual address {:#x}, which belongs to no buffer", page.value << kPageShift));
 }
 
 }  // namespace nearfar

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "machine/system_spec.h"
-#include "sim/types.h"
 #include "program/workload.h"
+#include "sim/types.h"
 
 namespace nearfar {
 
@@ -39,7 +39,7 @@ class AddressSpace {
 
  private:
   static constexpr std::uint32_t kUnmapped = ~std::uint32_t{0};
-  static constexpr std::uint32_t kPrivate = 0xfe;   // in place of the device: one frame on each GPU
+  static constexpr std::uint32_t kPrivate = 0xfe;  // in place of the device: one frame on each GPU
 
   [[noreturn]] static void unmapped(VirtPage page);
   void place(const Buffer& buffer, Placement placement, DeviceId host, FrameAllocator& frames);
@@ -47,8 +47,8 @@ class AddressSpace {
   unsigned first_gpu_;
   unsigned gpus_;
   std::uint64_t first_page_ = 0;
-  std::uint64_t interleaved_ = 0;                   // one running counter through all allocations
-  std::vector<std::uint32_t> frames_;               // by page: PhysPage value
+  std::uint64_t interleaved_ = 0;      // one running counter through all allocations
+  std::vector<std::uint32_t> frames_;  // by page: PhysPage value
   std::vector<PhysPage> private_frames_;
 };
 

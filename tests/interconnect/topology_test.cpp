@@ -56,7 +56,7 @@ TEST(Topology, EveryDeviceReachesEveryOther) {
 }
 
 TEST(Topology, RingTiesGoClockwise) {
-  const Topology topology(shape(TopologyKind::Ring), 3);   // four devices
+  const Topology topology(shape(TopologyKind::Ring), 3);  // four devices
   EXPECT_EQ(topology.route(device(0), device(2)).next, device(1));
   EXPECT_EQ(topology.route(device(3), device(1)).next, device(0));
 }
@@ -65,8 +65,8 @@ TEST(Topology, LatenciesAddUpAlongTheWay) {
   EXPECT_EQ(Topology(shape(TopologyKind::Switch), 4).latency(device(0), device(3)), 100U);
   EXPECT_EQ(Topology(shape(TopologyKind::Ring), 7).latency(device(0), device(3)), 300U);
   const Topology tree(shape(TopologyKind::PcieTree), 8);
-  EXPECT_EQ(tree.latency(device(0), device(3)), 207U);          // up, switch, down
-  EXPECT_EQ(tree.latency(device(0), device(5)), 2 * 207U);      // and through the root complex
+  EXPECT_EQ(tree.latency(device(0), device(3)), 207U);      // up, switch, down
+  EXPECT_EQ(tree.latency(device(0), device(5)), 2 * 207U);  // and through the root complex
   EXPECT_EQ(tree.latency(device(0), tree.host()), 207U);
 }
 

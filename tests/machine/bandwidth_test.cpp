@@ -42,18 +42,18 @@ Stream stream_lines(VirtAddr base, std::uint64_t wave, unsigned instructions, bo
 Outcome stream_from_remote(const SystemSpec& system, bool stores) {
   auto script = std::make_shared<Script>();
   const std::uint64_t bytes = std::uint64_t{4} << 20;
-  const VirtAddr base = script->buffer(2 * bytes, Placement::Distribute);   // second half on GPU 1
-  Launch launch = groups_of(512);                                           // 64 CUs: 512 groups fit GPU 0 alone
+  const VirtAddr base = script->buffer(2 * bytes, Placement::Distribute);  // second half on GPU 1
+  Launch launch = groups_of(512);                                          // 64 CUs: 512 groups fit GPU 0 alone
   script->launch(launch, [=](const Script&, const Wave& wave) {
-    if (wave.group_x >= 256) return stream_lines(base, 0, 0, false);        // GPU 1's share does nothing
+    if (wave.group_x >= 256) return stream_lines(base, 0, 0, false);  // GPU 1's share does nothing
     return stream_lines(base + bytes, wave.group_x, 16, stores);
   });
   return simulate(system, {script});
 }
 
 TEST(SaturatedLink, CarriesExactlyItsBandwidth) {
-  const SystemSpec system = test_system({"gpus=2", "link.credits=4096", "link.queue=4096", "gpu.l1v.mshrs=512",
-                                         "gpu.cu.store_buffer=512"});
+  const SystemSpec system =
+      test_system({"gpus=2", "link.credits=4096", "link.queue=4096", "gpu.l1v.mshrs=512", "gpu.cu.store_buffer=512"});
   const std::uint64_t lines = 256 * 16 * 16;
   const Outcome reads = stream_from_remote(system, false);
   const std::uint64_t reply_bytes = lines * (system.link.reply_header + 64);
@@ -67,16 +67,15 @@ TEST(SaturatedLink, CarriesExactlyItsBandwidth) {
   const std::uint64_t request_bytes = lines * (system.link.header + 64);
   EXPECT_EQ(writes.count("gpu0.link.request_bytes"), request_bytes);
   EXPECT_GE(writes.result.cycles, request_bytes / 32);
-  EXPECT_LE(writes.result.cycles, request_bytes / 32 + 6000);   // launch, first lines, write-back at the end
+  EXPECT_LE(writes.result.cycles, request_bytes / 32 + 6000);  // launch, first lines, write-back at the end
 }
 
 TEST(SaturatedBank, TakesOneRequestACycle) {
   // Lines that all fall into one bank of 16: a stride of 16 lines with plain indexing. They fit the L2; the second
   // kernel finds them all there and is bound by that bank's port.
-  const SystemSpec system = test_system({"gpus=1", "gpu.l2.banks=16", "gpu.l2.size=4MiB", "gpu.l2.bank_index=modulo",
-                                         "gpu.l2.index=xor", "gpu.l1v.size=4KiB", "gpu.l2.queue=4096",
-                                         "host.dram.capacity=4GiB",
-                                         "gpu.l1v.mshrs=512"});
+  const SystemSpec system =
+      test_system({"gpus=1", "gpu.l2.banks=16", "gpu.l2.size=4MiB", "gpu.l2.bank_index=modulo", "gpu.l2.index=xor",
+                   "gpu.l1v.size=4KiB", "gpu.l2.queue=4096", "host.dram.capacity=4GiB", "gpu.l1v.mshrs=512"});
   auto script = std::make_shared<Script>();
   const VirtAddr base = script->buffer(std::uint64_t{2} << 20, Placement::Distribute);
   const auto kernel = [=](const Script&, const Wave& wave) {

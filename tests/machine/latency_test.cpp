@@ -51,8 +51,8 @@ TEST(UnloadedAccess, L1HitCostsTranslationAndL1) {
 
 /// Of a first access: a closed row where there are rows.
 Cycle memory_latency(const DramSpec& dram) {
-  const Cycle burst = (64 * 1'000'000'000ULL + dram.channel_bandwidth.bytes_per_second - 1) /
-                      dram.channel_bandwidth.bytes_per_second;
+  const Cycle burst =
+      (64 * 1'000'000'000ULL + dram.channel_bandwidth.bytes_per_second - 1) / dram.channel_bandwidth.bytes_per_second;
   return (dram.model == DramModel::Fixed ? dram.latency : dram.controller_latency + dram.t_rcd + dram.t_cl) + burst;
 }
 
@@ -90,10 +90,10 @@ Outcome read_twice(const SystemSpec& system, unsigned home, Placement placement 
 TEST_P(UnloadedAccessTo, L2HitCostsTagAndData) {
   const SystemSpec spec = test_system({}, GetParam());
   const Outcome run = read_twice(spec, 0);
-  const Cycle miss = spec.translation.latency + spec.gpu.l1v.latency + spec.gpu.l2.tag_latency +
-                     memory_latency(spec.gpu.dram);
-  const Cycle hit = spec.translation.latency + spec.gpu.l1v.latency + spec.gpu.l2.tag_latency +
-                    spec.gpu.l2.data_latency;
+  const Cycle miss =
+      spec.translation.latency + spec.gpu.l1v.latency + spec.gpu.l2.tag_latency + memory_latency(spec.gpu.dram);
+  const Cycle hit =
+      spec.translation.latency + spec.gpu.l1v.latency + spec.gpu.l2.tag_latency + spec.gpu.l2.data_latency;
   EXPECT_EQ(run.count("gpus.l2.read_hits"), 1U);
   EXPECT_EQ(run.count("latency.load.total_cycles"), miss + hit);
 }
@@ -117,8 +117,8 @@ TEST_P(UnloadedAccessTo, RemoteDramAndRemoteL2AddTwoLinkCrossings) {
 }
 
 TEST(UnloadedAccess, HostMemoryIsReachedOverTheLink) {
-  const SystemSpec spec = test_system({"host.dram.model=fixed", "host.dram.latency=100", "host.dram.channels=1",
-                                       "host.dram.channel_bandwidth=64GB/s"});
+  const SystemSpec spec = test_system(
+      {"host.dram.model=fixed", "host.dram.latency=100", "host.dram.channels=1", "host.dram.channel_bandwidth=64GB/s"});
   Place place(spec, Placement::Host);
   const Outcome run = place.read(place.base);
   EXPECT_EQ(run.count("host.llc.reads"), 1U);
@@ -136,12 +136,11 @@ TEST(UnloadedAccess, RecSystemMatchesItsTable) {
   Place remote(spec);
   EXPECT_EQ(remote.read(remote.on_gpu(1)).count("latency.load.total_cycles"), 1U + 28 + 201 + 10 + 202 + 201);
   EXPECT_EQ(read_twice(spec, 0).count("latency.load.total_cycles"), (1U + 28 + 10 + 202) + (1 + 28 + 10 + 60));
-  EXPECT_EQ(read_twice(spec, 3).count("latency.load.total_cycles"),
-            2 * (1U + 28 + 201 + 10 + 201) + 202 + 60);
+  EXPECT_EQ(read_twice(spec, 3).count("latency.load.total_cycles"), 2 * (1U + 28 + 201 + 10 + 201) + 202 + 60);
 }
 
 TEST(UnloadedAccess, RingPaysEveryHopAndTreeStoresAndForwards) {
-  const SystemSpec ring = test_system({"link.topology=ring"});   // 0 1 2 3 host: two hops from 0 to 2
+  const SystemSpec ring = test_system({"link.topology=ring"});  // 0 1 2 3 host: two hops from 0 to 2
   Place far(ring);
   const Outcome over_ring = far.read(far.on_gpu(2));
   EXPECT_EQ(over_ring.count("latency.load.request_link_cycles"), 2 * link_crossing(ring, ring.link.header));

@@ -46,8 +46,8 @@ struct Golden {
 
 class GoldenRun : public ::testing::TestWithParam<Golden> {};
 
-/// Complete statistics of small runs, kept as files. A difference is a change of the model: when it is meant, write them
-/// anew with NEARFAR_GOLDEN=write and say why in the commit.
+/// Complete statistics of small runs, kept as files. A difference is a change of the model: when it is meant, write
+/// them anew with NEARFAR_GOLDEN=write and say why in the commit.
 TEST_P(GoldenRun, IsTheSameAsEver) {
   const Golden& golden = GetParam();
   const std::string path = std::string(NEARFAR_SOURCE_DIR "/tests/machine/golden/") + golden.name + ".txt";
@@ -70,18 +70,17 @@ TEST_P(GoldenRun, IsTheSameAsEver) {
   EXPECT_FALSE(std::getline(measured, line)) << "new: " << line;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, GoldenRun,
-    ::testing::Values(Golden{"mt", "ideal-4gpu", "MT", {{"width", 1024}}},
-                      Golden{"fir", "ideal-4gpu", "FIR", {{"n", 1 << 17}}},
-                      Golden{"km", "ideal-4gpu", "KM", {{"points", 4096}}},
-                      Golden{"st", "ideal-4gpu", "ST", {{"rows", 514}, {"columns", 514}}},
-                      Golden{"mm", "ideal-4gpu", "MM", {{"n", 256}}},
-                      Golden{"pr", "ideal-4gpu", "PR", {{"n", 4096}, {"m", 32768}}},
-                      Golden{"mt_hbm", "hbm-4gpu", "MT", {{"width", 1024}}},
-                      Golden{"st_pcie", "pcie-4gpu", "ST", {{"rows", 514}, {"columns", 514}}},
-                      Golden{"pr_ring", "ring-8gpu", "PR", {{"n", 4096}, {"m", 32768}}}),
-    [](const auto& instance) { return std::string(instance.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, GoldenRun,
+                         ::testing::Values(Golden{"mt", "ideal-4gpu", "MT", {{"width", 1024}}},
+                                           Golden{"fir", "ideal-4gpu", "FIR", {{"n", 1 << 17}}},
+                                           Golden{"km", "ideal-4gpu", "KM", {{"points", 4096}}},
+                                           Golden{"st", "ideal-4gpu", "ST", {{"rows", 514}, {"columns", 514}}},
+                                           Golden{"mm", "ideal-4gpu", "MM", {{"n", 256}}},
+                                           Golden{"pr", "ideal-4gpu", "PR", {{"n", 4096}, {"m", 32768}}},
+                                           Golden{"mt_hbm", "hbm-4gpu", "MT", {{"width", 1024}}},
+                                           Golden{"st_pcie", "pcie-4gpu", "ST", {{"rows", 514}, {"columns", 514}}},
+                                           Golden{"pr_ring", "ring-8gpu", "PR", {{"n", 4096}, {"m", 32768}}}),
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(ClosedForms, LineAccessesOfRunsAreThoseOfTheProgram) {
   const SystemSpec system = test_system();
@@ -110,7 +109,7 @@ TEST(Mixes, CountFirstExecutionsOnlyAndRunTheShortOnesAgain) {
   EXPECT_EQ(mix.count("gpu1.cu.accesses"), alone.result.accesses);
   EXPECT_EQ(mix.result.launches.size(), longer->launches().size() + 1);
   EXPECT_EQ(mix.result.cycles, mix.result.launches.back().end);
-  EXPECT_LT(mix.count("app1.cycles") * 2, mix.count("app0.cycles"));   // so the short one ran again meanwhile
+  EXPECT_LT(mix.count("app1.cycles") * 2, mix.count("app0.cycles"));  // so the short one ran again meanwhile
 }
 
 TEST(Mixes, NeedAGpuEach) {
@@ -126,9 +125,8 @@ TEST(Mixes, NeedAGpuEach) {
 TEST(Dispatch, GreedyFillsGpusInOrderAndThenSpreads) {
   auto script = std::make_shared<Script>();
   script->buffer(kPageBytes, Placement::Distribute);
-  script->launch(groups_of(200, 64, Split::Greedy), [](const Script&, const Wave&) {
-    return []() -> Stream { co_yield valu(100); }();
-  });
+  script->launch(groups_of(200, 64, Split::Greedy),
+                 [](const Script&, const Wave&) { return []() -> Stream { co_yield valu(100); }(); });
   // Four compute units of eight wavefronts each hold 32 workgroups a GPU.
   const SystemSpec system = test_system({"gpu.shader_arrays=1", "gpu.cus_per_array=4", "gpu.cu.waves_per_simd=2"});
   const Outcome run = simulate(system, {script});
@@ -142,9 +140,8 @@ TEST(Dispatch, GreedyFillsGpusInOrderAndThenSpreads) {
 
   auto few = std::make_shared<Script>();
   few->buffer(kPageBytes, Placement::Distribute);
-  few->launch(groups_of(40, 64, Split::Greedy), [](const Script&, const Wave&) {
-    return []() -> Stream { co_yield valu(100); }();
-  });
+  few->launch(groups_of(40, 64, Split::Greedy),
+              [](const Script&, const Wave&) { return []() -> Stream { co_yield valu(100); }(); });
   const Outcome filled = simulate(system, {few});
   EXPECT_EQ(filled.count("gpu0.cu.groups"), 32U);
   EXPECT_EQ(filled.count("gpu1.cu.groups"), 8U);
@@ -176,9 +173,9 @@ TEST(Boundary, AWriteOfOneKernelIsReadByTheNextOnAnotherGpu) {
       }(data, (wave.group_x + shift) % 4, write);
     };
   };
-  script->launch(groups_of(4, 64, Split::RoundRobin), touch(false, 0));   // fills L1s
+  script->launch(groups_of(4, 64, Split::RoundRobin), touch(false, 0));  // fills L1s
   script->launch(groups_of(4, 64, Split::RoundRobin), touch(true, 1));
-  script->launch(groups_of(4, 64, Split::RoundRobin), touch(false, 0));   // the oracle refuses stale lines
+  script->launch(groups_of(4, 64, Split::RoundRobin), touch(false, 0));  // the oracle refuses stale lines
   const Outcome run = simulate(test_system(), {script});
   EXPECT_EQ(run.count("gpus.l1v.load_hits"), 0U);
 }
@@ -188,7 +185,7 @@ TEST(Watchdog, SaysWhoWaitsForWhat) {
   script->buffer(kPageBytes, Placement::Distribute);
   script->launch(groups_of(1, 128), [](const Script&, const Wave& wave) {
     return [](bool first) -> Stream {
-      if (!first) co_yield salu(60000);   // the other wavefront waits at the barrier all that time, and more
+      if (!first) co_yield salu(60000);  // the other wavefront waits at the barrier all that time, and more
       for (int i = 0; !first && i < 50; ++i) co_yield valu(60000);
       co_yield barrier();
     }(wave.index == 0);
@@ -198,7 +195,8 @@ TEST(Watchdog, SaysWhoWaitsForWhat) {
     FAIL();
   } catch (const SimulationError& error) {
     EXPECT_THAT(error.what(), HasSubstr("no progress for 1000 cycles"));
-    EXPECT_THAT(error.what(), HasSubstr("compute unit 0 wavefront 0: waits for the barrier of its workgroup since cycle"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("compute unit 0 wavefront 0: waits for the barrier of its workgroup since cycle"));
     EXPECT_THAT(error.what(), HasSubstr("1 workgroups running"));
   }
 }

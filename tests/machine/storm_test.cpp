@@ -44,7 +44,8 @@ Stream storm(VirtAddr base, std::uint64_t lines, std::uint64_t seed, bool barrie
 std::shared_ptr<Script> storm_script(std::uint64_t seed) {
   auto script = std::make_shared<Script>();
   const std::uint64_t pages = 4 + seed % 13;
-  const VirtAddr base = script->buffer(pages * kPageBytes, seed % 2 == 0 ? Placement::Interleave : Placement::Distribute);
+  const VirtAddr base =
+      script->buffer(pages * kPageBytes, seed % 2 == 0 ? Placement::Interleave : Placement::Distribute);
   for (unsigned launch = 0; launch < 3; ++launch) {
     const bool barriers = launch == 1;
     script->launch(groups_of(24, 128, launch == 2 ? Split::RoundRobin : Split::Blocks),

@@ -71,7 +71,8 @@ TEST(ThreadsOnTopologies, GiveTheSameStatistics) {
 
 TEST(ThreadsOnMixes, GiveTheSameStatistics) {
   const SystemSpec system = test_system();
-  const std::vector<std::shared_ptr<const Workload>> mix = {tiny("FIR", 1), tiny("MT", 1), tiny("KM", 1), tiny("ST", 1)};
+  const std::vector<std::shared_ptr<const Workload>> mix = {tiny("FIR", 1), tiny("MT", 1), tiny("KM", 1),
+                                                            tiny("ST", 1)};
   const Outcome one = simulate(system, mix, false, 1);
   expect_same(one, simulate(system, mix, false, 3), "3 threads");
   expect_same(one, simulate(system, mix, false, 1, 11), "window of 11");

@@ -116,8 +116,8 @@ TEST(TagArray, HashedIndexSpreadsAStrideOverTheSets) {
     }
     return count;
   };
-  EXPECT_EQ(misses(IndexHash::Modulo), 256U);   // one set for all
-  EXPECT_LT(misses(IndexHash::Xor), 170U);      // 128 keys in 256 places
+  EXPECT_EQ(misses(IndexHash::Modulo), 256U);  // one set for all
+  EXPECT_LT(misses(IndexHash::Xor), 170U);     // 128 keys in 256 places
 }
 
 }  // namespace

@@ -92,10 +92,10 @@ TEST(SharedSerializer, CarriesExactlyItsBandwidthForBothClassesTogether) {
 
 TEST(SharedSerializer, ARequestWaitsForOnePacketOfABacklogOfReplies) {
   SharedSerializer link(32'000'000'000, 1'000'000'000, 80);
-  for (int i = 0; i < 100; ++i) link.pass(1, 0, 80);      // busy with replies until cycle 250
-  EXPECT_EQ(link.pass(0, 10, 16).cycle, 13U);             // at most 2.5 cycles, then its own half
-  EXPECT_EQ(link.pass(1, 10, 80).cycle, 253U);            // what the request took is added to the backlog
-  EXPECT_EQ(link.pass(0, 11, 16).cycle, 14U);             // behind the first request
+  for (int i = 0; i < 100; ++i) link.pass(1, 0, 80);  // busy with replies until cycle 250
+  EXPECT_EQ(link.pass(0, 10, 16).cycle, 13U);         // at most 2.5 cycles, then its own half
+  EXPECT_EQ(link.pass(1, 10, 80).cycle, 253U);        // what the request took is added to the backlog
+  EXPECT_EQ(link.pass(0, 11, 16).cycle, 14U);         // behind the first request
 }
 
 /// Two links of one rate in a row carry what one carries: the fraction of a cycle goes along with the message.

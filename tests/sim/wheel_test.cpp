@@ -56,7 +56,8 @@ class WheelAndReference {
   std::map<std::tuple<Cycle, std::uint16_t, std::uint64_t>, Transaction*> expected_;
 };
 
-/// Distances that matter: this cycle, the next ones, both sides of a block, of the slots and of the last list, far away.
+/// Distances that matter: this cycle, the next ones, both sides of a block, of the slots and of the last list, far
+/// away.
 Cycle any_distance() {
   return *rc::gen::weightedOneOf<Cycle>({{6, rc::gen::inRange<Cycle>(0, 6)},
                                          {3, rc::gen::inRange<Cycle>(0, 300)},
@@ -127,7 +128,9 @@ TEST_P(WheelHorizon, EventsOnBothSidesOfItKeepTheirSequence) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Distances, WheelHorizon, testing::Values(2047, 2048, 2049, 4094, 4095, 4096, 4097, 8192, 131'071, 131'072, 131'073, 500'000));
+INSTANTIATE_TEST_SUITE_P(Distances, WheelHorizon,
+                         testing::Values(2047, 2048, 2049, 4094, 4095, 4096, 4097, 8192, 131'071, 131'072, 131'073,
+                                         500'000));
 
 TEST(Wheel, MessagesComeBeforeLocalEventsOfTheirCycleAndBySource) {
   Wheel wheel;

@@ -25,7 +25,9 @@ struct Placed {
     base = script.buffer(pages * kPageBytes, placement);
     space = std::make_unique<AddressSpace>(script, policy, 0, 4, kHost, frames);
   }
-  PhysPage page(std::uint64_t p, unsigned from = 0) const { return space->translate(gpu(from), page_of(base + p * kPageBytes)); }
+  PhysPage page(std::uint64_t p, unsigned from = 0) const {
+    return space->translate(gpu(from), page_of(base + p * kPageBytes));
+  }
 };
 
 TEST(Placement, DistributeGivesEqualRunsAndTheRestToTheLast) {

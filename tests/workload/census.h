@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "gpu/coalescer.h"
-#include "workload/catalog.h"
 #include "program/split.h"
 #include "program/workload.h"
+#include "workload/catalog.h"
 
 namespace nearfar::testing {
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "workload/catalog.h"
 #include "program/workload.h"
+#include "workload/catalog.h"
 
 namespace nearfar {
 
