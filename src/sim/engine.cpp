@@ -140,7 +140,11 @@ class Session {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_told_ < std::chrono::milliseconds(200)) return;
     last_told_ = now;
-    options_.on_progress(all.progress, all.next);
+    try {
+      options_.on_progress(all.progress, all.next);
+    } catch (...) {
+      errors_[0] = std::current_exception();  // the others wait at the barrier: this run ends there
+    }
   }
 
   std::vector<std::unique_ptr<Partition>>& partitions_;

@@ -1,0 +1,250 @@
+// The load/store unit of a compute unit: takes one memory instruction at a time, makes pages and lines of it, looks
+// them up in the L1, and sends what has to go on. It stalls in place when a register, buffer or queue is full.
+#include <algorithm>
+#include <bit>
+
+#include "gpu/compute_unit.h"
+
+namespace nearfar {
+namespace {
+
+/// Wavefront slot and load slot, as the L1's miss registers remember who waits.
+std::uint16_t load_target(const Wavefront& wave, unsigned load) {
+  return static_cast<std::uint16_t>(wave.slot << 4 | load);
+}
+
+}  // namespace
+
+bool ComputeUnit::issue(Wavefront& wave) {
+  if (in_unit_ != nullptr || (!unit_queue_.empty() && turn_ != &wave)) {
+    wave.state = WaveState::LoadStore;
+    wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
+    unit_queue_.push(&wave);
+    return false;
+  }
+  turn_ = nullptr;
+  const bool needs_slot = wave.op.kind != OpKind::Store;
+  if (needs_slot && wave.loads_issued - wave.loads_retired >= context_.spec.cu.loads_per_wave &&
+      !wait_for_loads(wave, context_.spec.cu.loads_per_wave - 1)) {
+    return false;
+  }
+  take_instruction(wave);
+  if (work()) {
+    finish_instruction(wave);
+    return true;
+  }
+  ++stats_.stalled_instructions;
+  wave.state = WaveState::LoadStore;
+  wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
+  return false;
+}
+
+/// Makes the pages and lines of an instruction; from here on only what is in `pages_` counts.
+void ComputeUnit::take_instruction(Wavefront& wave) {
+  const Op& op = wave.op;
+  op.lanes(op.callable, context_.spec.wavefront, context_.lanes);
+  pages_.clear();
+  next_page_ = 0;
+  if (op.kind == OpKind::Store) {
+    ++stats_.vector_stores;
+    const Stores stores = context_.coalescer.stores(context_.lanes, op.bytes);
+    partial_.assign(stores.partial.begin(), stores.partial.end());
+    for (const StoreGroup& group : stores.groups) {
+      pages_.push_back(
+          {context_.space->translate(context_.device(), group.page), group.lines, group.full, group.first_partial});
+    }
+  } else {
+    ++(op.kind == OpKind::Load ? stats_.vector_loads : stats_.vector_atomics);
+    for (const PageGroup& group : context_.coalescer.loads(context_.lanes, op.bytes)) {
+      pages_.push_back({context_.space->translate(context_.device(), group.page), group.lines, 0, 0});
+    }
+    const unsigned load = wave.loads_issued % kLoadSlots;
+    wave.ready[load] = static_cast<std::uint32_t>(context_.partition.now());
+    wave.lines_left[load] = 1;  // the instruction itself, until it has left the unit
+    ++wave.loads_issued;
+  }
+  std::uint64_t lines = 0;
+  for (const Page& page : pages_) lines += static_cast<std::uint64_t>(std::popcount(page.lines));
+  stats_.page_groups += pages_.size();
+  stats_.accesses += lines;
+  context_.partition.progress().accesses += lines;
+  in_unit_ = &wave;
+  l1_.start_instruction(context_.partition.now() + context_.translation_latency);
+}
+
+/// Works on the instruction in the unit; false when it has to stall.
+bool ComputeUnit::work() {
+  const bool stores = in_unit_->op.kind == OpKind::Store;
+  for (; next_page_ < pages_.size(); ++next_page_) {
+    Page& page = pages_[next_page_];
+    if (!(stores ? store_page(page) : load_page(page))) return false;
+  }
+  return true;
+}
+
+void ComputeUnit::finish_instruction(Wavefront& wave) {
+  in_unit_ = nullptr;
+  if (wave.op.kind != OpKind::Store) --wave.lines_left[(wave.loads_issued - 1) % kLoadSlots];
+  context_.partition.progress().steps += 1;
+  fetch(wave);
+}
+
+/// Takes what a line that is not held needs to be asked for: a miss register and room on its way.
+bool ComputeUnit::ask_for(PhysLine line) {
+  if (l1_.mshrs().full()) {
+    stall_ = Stall::Register;
+    return false;
+  }
+  return take_room(line);
+}
+
+bool ComputeUnit::take_room(PhysLine line) {
+  const auto me = static_cast<std::uint16_t>(index_);
+  const bool taken = line.device() == context_.device() ? context_.home->reserve(line, me)
+                                                        : context_.fabric->reserve(line.device(), me);
+  if (!taken) stall_ = Stall::Room;
+  return taken;
+}
+
+/// Looks up the lines of a page: those held are ready after the L1's latency, those pending are joined, the others are
+/// asked for together. Stalls where something for that is missing.
+bool ComputeUnit::load_page(Page& page) {
+  Wavefront& wave = *in_unit_;
+  const bool is_atomic = wave.op.kind == OpKind::Atomic;
+  const unsigned load = (wave.loads_issued - 1) % kLoadSlots;
+  std::uint64_t asked = 0;
+  std::uint64_t hits = 0;
+  Cycle leaves = 0;
+  Cycle hit_at = 0;
+  for (; page.lines != 0; page.lines &= page.lines - 1) {
+    const PhysLine line{page.page, static_cast<unsigned>(std::countr_zero(page.lines))};
+    const TagArray::Slot slot = l1_.look_up(line);
+    if (slot != TagArray::kNone && !is_atomic) {
+      ++hits;
+      hit_at = l1_.next_line();
+      if (context_.oracle != nullptr) context_.oracle->load_returned(context_.application, line, versions_[slot]);
+      continue;
+    }
+    L1Cache::Mshrs::Entry* pending = l1_.mshrs().find(line);
+    if (pending != nullptr) {
+      if (is_atomic || pending->payload.poisoned) {
+        stall_ = Stall::Register;  // until the pending line has come
+        break;
+      }
+      ++l1_.stats().merges;
+      ++l1_.stats().load_lines;
+      l1_.next_line();
+      pending->payload.targets.add(load_target(wave, load));
+      ++wave.lines_left[load];
+      continue;
+    }
+    if (!ask_for(line)) break;
+    L1Cache::Pending& entry = l1_.mshrs().allocate(line).payload;
+    entry.issued = static_cast<std::uint32_t>(context_.partition.now());
+    entry.poisoned = is_atomic;
+    entry.targets.add(load_target(wave, load));
+    ++wave.lines_left[load];
+    const Cycle at = l1_.next_line();
+    if (asked == 0) leaves = at + context_.spec.l1v.latency;
+    asked |= std::uint64_t{1} << line.index();
+    if (is_atomic && slot != TagArray::kNone) l1_.tags().invalidate(slot);
+    if (context_.oracle != nullptr) tell_oracle(line, is_atomic);
+  }
+  if (hits != 0) {
+    l1_.stats().load_hits += hits;
+    l1_.stats().load_lines += hits;
+    note_ready(wave, load, hit_at + context_.spec.l1v.latency);
+  }
+  if (asked != 0) {
+    const auto lines = static_cast<std::uint64_t>(std::popcount(asked));
+    (is_atomic ? l1_.stats().atomic_lines : l1_.stats().load_lines) += lines;
+    context_.latency.l1 += lines * (leaves - context_.partition.now());
+    send(is_atomic ? TransactionKind::Atomic : TransactionKind::Read, page.page, asked, wave.op.bytes, leaves);
+  }
+  return stall_ == Stall::None;
+}
+
+/// The data of a load is not complete before `when`.
+void ComputeUnit::note_ready(Wavefront& wave, unsigned load, Cycle when) {
+  const auto low = static_cast<std::uint32_t>(when);
+  if (static_cast<std::int32_t>(low - wave.ready[load]) > 0) wave.ready[load] = low;
+}
+
+void ComputeUnit::tell_oracle(PhysLine line, bool is_atomic) {
+  const Oracle::Unit unit = Oracle::unit(context_.device(), index_, false);
+  if (is_atomic) context_.oracle->store_issued(unit, line);
+  context_.oracle->load_issued(unit, line);
+}
+
+bool ComputeUnit::store_page(Page& page) {
+  const Cycle latency = context_.spec.l1v.latency;
+  std::uint64_t whole = 0;
+  Cycle whole_leaves = 0;
+  for (; page.lines != 0; page.lines &= page.lines - 1) {
+    const PhysLine line{page.page, static_cast<unsigned>(std::countr_zero(page.lines))};
+    if (stores_outstanding_ >= context_.spec.cu.store_buffer) {
+      stall_ = Stall::StoreBuffer;
+      break;
+    }
+    if (!take_room(line)) break;
+    ++stores_outstanding_;
+    ++l1_.stats().store_lines;
+    const Cycle leaves = l1_.next_line() + latency;
+    const TagArray::Slot slot = l1_.look_up(line);
+    if (slot != TagArray::kNone) {
+      ++l1_.stats().store_hits;
+    } else if (L1Cache::Mshrs::Entry* pending = l1_.mshrs().find(line)) {
+      pending->payload.poisoned = true;  // what is on its way is older than this store
+    }
+    if (context_.oracle != nullptr) {
+      context_.oracle->store_issued(Oracle::unit(context_.device(), index_, false), line);
+    }
+    const std::uint64_t bit = std::uint64_t{1} << line.index();
+    if ((page.whole & bit) != 0) {
+      if (whole == 0) whole_leaves = leaves;
+      whole |= bit;
+    } else {
+      send(TransactionKind::Write, page.page, bit, partial_[page.first_partial++].count(), leaves);
+    }
+  }
+  if (whole != 0) {
+    send(TransactionKind::Write, page.page, whole, static_cast<unsigned>(context_.spec.line), whole_leaves);
+  }
+  return stall_ == Stall::None;
+}
+
+/// The lines of a page that have to go to their home leave the L1 together.
+void ComputeUnit::send(TransactionKind kind, PhysPage page, std::uint64_t lines, unsigned bytes, Cycle leaves) {
+  if (page.device() == context_.device()) {
+    for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
+      context_.home->prefetch(PhysLine{page, static_cast<unsigned>(std::countr_zero(rest))});
+    }
+  }
+  Transaction* t = context_.partition.pool().take();
+  t->kind = kind;
+  t->reply = false;
+  t->line = PhysLine{page, 0};
+  t->mask = lines;
+  t->cu = static_cast<std::uint16_t>(index_);
+  t->data_bytes = static_cast<std::uint16_t>(bytes);
+  t->requester = context_.device().value;
+  t->application = context_.application;
+  context_.partition.schedule(t, context_.leave_handler, leaves);
+}
+
+/// Goes on with the instruction in the unit if it stalled for `reason`, and then with those that queue behind it.
+void ComputeUnit::retry(Stall reason) {
+  if (stall_ != reason) return;
+  stall_ = Stall::None;
+  l1_.start_instruction(context_.partition.now());
+  Wavefront* wave = in_unit_;
+  if (!work()) return;
+  finish_instruction(*wave);
+  advance(*wave);
+  while (in_unit_ == nullptr && !unit_queue_.empty()) {
+    turn_ = unit_queue_.pop();
+    advance(*turn_);
+  }
+}
+
+}  // namespace nearfar
