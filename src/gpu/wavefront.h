@@ -24,8 +24,8 @@ enum class WaveState : std::uint8_t {
   Fence,       ///< waits until the compute unit's stores are ordered
 };
 
-/// Two host cache lines: what every step touches, then the loads.
-struct alignas(64) Wavefront {
+/// What every step touches comes first, then the loads.
+struct Wavefront {
   Stream stream;
   Op op;                         ///< what it does next
   Transaction* event = nullptr;  ///< its own, for as long as the slot exists

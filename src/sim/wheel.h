@@ -22,7 +22,7 @@ namespace nearfar {
 
 class Wheel {
  public:
-  static constexpr Cycle kBlock = 2048;        ///< cycles of a block
+  static constexpr Cycle kBlock = 512;         ///< cycles of a block: small, so that the slots stay in the host cache
   static constexpr Cycle kSlots = 2 * kBlock;  ///< what the slots cover
   static constexpr Cycle kBlocks = 64;         ///< blocks with a list of their own
 
