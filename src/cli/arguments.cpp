@@ -22,6 +22,7 @@ Experiment ExperimentArguments::experiment() const {
   experiment.seed = parse_whole("--seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
   experiment.threads = static_cast<unsigned>(parse_whole("--threads", threads, 1, kMaxThreads));
   experiment.check = check;
+  experiment.per_unit = per_unit;
   if (check && experiment.threads > 1) {
     std::fputs("nearfar: --check follows every access, which only one thread can do: --threads is taken as 1.\n",
                stderr);
@@ -63,6 +64,8 @@ void add_experiment_options(CLI::App& app, ExperimentArguments& arguments) {
   add_value(app, "--threads", arguments.threads, kNumber,
             "Threads to simulate on; the result is the same on any number");
   add_flag(app, "--check", arguments.check, "Check every access while it runs (slower)");
+  add_flag(app, "--per-unit", arguments.per_unit,
+           "Statistics of every compute unit in JSON and CSV, not only their sums");
   add_flag(app, "--quiet", arguments.quiet, "No summary and no progress line");
 }
 

@@ -39,6 +39,7 @@ struct ExperimentArguments {
   std::string seed = "1";
   std::string threads = "1";
   bool check = false;
+  bool per_unit = false;
   bool quiet = false;
 
   Experiment experiment() const;

@@ -120,6 +120,7 @@ Report perform(const std::string& names, const std::vector<Application>& applica
   for (const Application& application : applications) request.applications.push_back(application.workload);
   request.threads = experiment.threads;
   request.check = experiment.check;
+  request.per_unit = experiment.per_unit;
   request.on_progress = std::move(on_progress);
   return {names, experiment, machine, applications, run(request)};
 }

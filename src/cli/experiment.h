@@ -27,6 +27,7 @@ struct Experiment {
   std::uint64_t seed = 1;
   unsigned threads = 1;
   bool check = false;
+  bool per_unit = false;  ///< statistics of every compute unit too
 };
 
 /// A machine, by the words that chose it.

@@ -162,12 +162,9 @@ void Machine::check_drained() {
 }
 
 /// The statistics of one GPU, added up over its units, under names that its place in the machine is put before.
-StatTable Machine::gpu_table(Gpu& gpu) const {
+StatTable Machine::gpu_table(Gpu& gpu) {
   StatTable table;
-  gpu.for_each_stats([&](const std::string& unit, const std::string& kind, auto& stats) {
-    table.add(kind + ".", stats);
-    if (request_.per_unit && !unit.empty()) table.add(unit + ".", stats);
-  });
+  gpu.for_each_stats([&](const std::string&, const std::string& kind, auto& stats) { table.add(kind + ".", stats); });
   return table;
 }
 
@@ -179,6 +176,10 @@ StatTable Machine::collect() {
     table.merge(fmt::format("gpu{}.", g), gpu);
     table.merge("gpus.", gpu);
     gpus_[g]->add_latency(latency);
+    if (!request_.per_unit) continue;
+    gpus_[g]->for_each_stats([&](const std::string& unit, const std::string&, auto& stats) {
+      if (!unit.empty()) table.add(fmt::format("gpu{}.{}.", g, unit), stats);
+    });
   }
   host_->for_each_stats([&](const std::string& kind, auto& stats) { table.add("host." + kind + ".", stats); });
   latency.add_stages(host_->home().latency());

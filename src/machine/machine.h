@@ -24,7 +24,7 @@ class Machine {
   void check_memory(const FrameAllocator& frames) const;
   void run_engine();
   void check_drained();
-  StatTable gpu_table(Gpu& gpu) const;
+  static StatTable gpu_table(Gpu& gpu);
   StatTable collect();
   RunResult result();
 

@@ -108,6 +108,8 @@ std::vector<StatInfo> list_statistics() {
       out.push_back({"host." + name, "ratio", ratio.sentence});
     } else {
       for (const char* place : {"gpus.", "gpu<g>."}) out.push_back({place + name, "ratio", ratio.sentence});
+      if (name.starts_with("l1v")) out.push_back({"gpu<g>.cu<c>." + name, "ratio", ratio.sentence});
+      if (name.starts_with("l1s")) out.push_back({"gpu<g>.array<s>." + name, "ratio", ratio.sentence});
     }
   }
   std::sort(out.begin(), out.end(), [](const StatInfo& a, const StatInfo& b) { return a.name < b.name; });

@@ -207,6 +207,23 @@ TEST(ImpossibleSizes, AreRefusedBeforeTheFirstCycle) {
   EXPECT_THROW(simulate(test_system({"gpu.cu.local_memory=8KiB"}), {small("MT", {{"width", 256}})}), InputError);
 }
 
+TEST(Statistics, OfUnitsAddUpToThoseOfTheirGpu) {
+  RunRequest request;
+  request.system = test_system({"gpus=2"});
+  request.applications = {small("FIR", {{"n", 1 << 15}})};
+  request.per_unit = true;
+  const Outcome run(nearfar::run(request));
+  std::uint64_t instructions = 0;
+  std::uint64_t hits = 0;
+  for (unsigned cu = 0; cu < request.system.gpu.cus(); ++cu) {
+    instructions += run.count("gpu1.cu" + std::to_string(cu) + ".instructions");
+    hits += run.count("gpu1.cu" + std::to_string(cu) + ".l1v.load_hits");
+  }
+  EXPECT_EQ(instructions, run.count("gpu1.cu.instructions"));
+  EXPECT_EQ(hits, run.count("gpu1.l1v.load_hits"));
+  EXPECT_EQ(run.count("gpus.cu0.instructions"), 0U);
+}
+
 TEST(Statistics, EveryReportedNameIsExplained) {
   const Outcome run = simulate(test_system(), {small("MT", {{"width", 256}}), small("FIR", {{"n", 4096}})});
   std::vector<std::string> explained;
