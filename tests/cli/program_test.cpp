@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
@@ -37,6 +38,16 @@ TEST_P(Mistakes, AreExplainedAndExitWithTwo) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, AllOf(StartsWith("nearfar: error: "), HasSubstr(GetParam().message)));
+}
+
+/// The words typed, as far as the name of a test may have them.
+std::string name_of(const ::testing::TestParamInfo<Mistake>& info) {
+  std::string name = std::to_string(info.index);
+  for (const char c : std::string("_") + info.param.arguments) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (plain || name.back() != '_') name += plain ? c : '_';
+  }
+  return name;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -78,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"list workload", "Did you mean `workloads`?"},
                       Mistake{"list systems --details", "--details is for `nearfar list workloads` only."},
                       Mistake{"completion", "`nearfar completion` needs the name of a shell"},
-                      Mistake{"completion fish", "`nearfar completion` knows bash and zsh, not `fish`."}));
+                      Mistake{"completion fish", "`nearfar completion` knows bash and zsh, not `fish`."}),
+    name_of);
 
 TEST(Program, HelpExplainsTheWordsAndEveryCommand) {
   const Outcome outcome = nearfar("--help");
