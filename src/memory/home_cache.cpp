@@ -64,6 +64,7 @@ HomeCache::HomeCache(Partition& partition, const HomeCacheSpec& spec, const Dram
                       0,
                       0,
                       0,
+                      0,
                       {},
                       {}});
     if (oracle_ != nullptr) banks_.back().versions.resize(banks_.back().tags.slots());
@@ -217,6 +218,7 @@ void HomeCache::read_hit(Bank& bank, TagArray::Slot slot, const Transaction& t) 
 }
 
 void HomeCache::write_hit(Bank& bank, TagArray::Slot slot, const Transaction& t) {
+  if ((bank.tags.state(slot) & kDirty) == 0) ++bank.dirty;
   bank.tags.state(slot) |= kDirty;
   if (oracle_ == nullptr) return;
   bank.versions[slot] = oracle_->store_ordered(requesting_unit(t), t.application, t.line);
@@ -282,6 +284,7 @@ void HomeCache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
     ++stats_.evictions;
     if ((bank.tags.state(slot) & kDirty) != 0) {
       ++stats_.write_backs;
+      --bank.dirty;
       const PhysLine victim = line_of(bank, slot);
       if (oracle_ != nullptr) oracle_->memory_written(victim, bank.versions[slot]);
       dram_->write(victim);
@@ -390,11 +393,12 @@ void HomeCache::flush() {
 void HomeCache::continue_flush() {
   for (; flush_bank_ < banks_.size(); ++flush_bank_, flush_slot_ = 0) {
     Bank& bank = banks_[flush_bank_];
-    for (; flush_slot_ < bank.tags.slots(); ++flush_slot_) {
+    for (; bank.dirty != 0 && flush_slot_ < bank.tags.slots(); ++flush_slot_) {
       if (!bank.tags.valid(flush_slot_) || (bank.tags.state(flush_slot_) & kDirty) == 0) continue;
       const PhysLine line = line_of(bank, flush_slot_);
       if (!dram_->can_write(line)) return;
       bank.tags.state(flush_slot_) &= static_cast<std::uint8_t>(~kDirty);
+      --bank.dirty;
       ++stats_.flushed_lines;
       if (oracle_ != nullptr) oracle_->memory_written(line, bank.versions[flush_slot_]);
       dram_->write(line);

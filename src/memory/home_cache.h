@@ -123,6 +123,7 @@ class HomeCache final : public DramClient {
     std::uint32_t reserved = 0;
     std::uint32_t own_mshrs = 0;
     std::uint32_t remote_mshrs = 0;
+    std::uint32_t dirty = 0;              ///< lines
     WaitList refused;                     ///< who found no room here
     std::vector<std::uint32_t> versions;  ///< by slot, when the oracle is on
   };
