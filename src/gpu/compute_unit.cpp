@@ -49,7 +49,8 @@ ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCac
       simd_waves_(context.spec.cu.simds, 0),
       local_bytes_free_(context.spec.cu.local_memory),
       free_waves_(static_cast<std::uint32_t>(waves_.size())),
-      wave_handler_(context.partition.add_handler<&ComputeUnit::on_wave>(this)) {
+      wave_handler_(context.partition.add_handler<&ComputeUnit::on_wave>(this)),
+      tlb_(context.spec.l1_tlb) {
   for (std::size_t slot = 0; slot < waves_.size(); ++slot) {
     Wavefront& wave = waves_[slot];
     wave.slot = static_cast<std::uint8_t>(slot);
@@ -195,7 +196,12 @@ bool ComputeUnit::run_arithmetic(Wavefront& wave) {
 
 bool ComputeUnit::run_scalar_load(Wavefront& wave) {
   const VirtAddr address{wave.op.address};
-  const PhysPage page = context_.space->translate(context_.device(), page_of(address));
+  PhysPage page;
+  if (!has_tlb()) {
+    page = context_.space->translate(context_.device(), page_of(address));
+  } else if (!translate_scalar(wave, page_of(address), page)) {
+    return false;
+  }
   const auto index = static_cast<unsigned>((address.value & (kPageBytes - 1)) / context_.spec.line);
   Cycle ready = 0;
   switch (scalar_.load(index_, wave.slot, PhysLine{page, index}, ready)) {
@@ -215,6 +221,30 @@ void ComputeUnit::scalar_done(unsigned slot) {
   Wavefront& wave = waves_[slot];
   --wave.scalars_pending;
   if (wave.scalars_pending == 0 && wave.state == WaveState::Scalars) advance(wave);
+}
+
+/// The frame of a scalar load's page; false when it has to wait for it.
+bool ComputeUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysPage& page) {
+  const PageKey key = key_of(virtual_page);
+  if (const Mapping* mapping = tlb_.look_up(key, false)) {
+    if (context_.translation_oracle != nullptr) {
+      context_.translation_oracle->used(context_.device(), key, *mapping, false);
+    }
+    page = context_.page_size.frame_of(mapping->page, virtual_page);
+    return true;
+  }
+  wave.state = WaveState::ScalarMiss;
+  wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
+  if (tlb_.mshrs().full() && tlb_.mshrs().find(key) == nullptr) {
+    scalar_tlb_waiters_.push(&wave);
+    return false;
+  }
+  PageAccess access;
+  access.virtual_page = virtual_page;
+  access.kind = OpKind::ScalarLoad;
+  access.wave = &wave;
+  park(key, access);
+  return false;
 }
 
 void ComputeUnit::scalar_retry(unsigned slot) { advance(waves_[slot]); }
@@ -295,6 +325,7 @@ void ComputeUnit::fill(PhysLine line) {
   }
   const Targets targets = std::move(entry->payload.targets);
   l1_.mshrs().release(*entry);
+  if (context_.frames != nullptr) context_.frames->leave(line.page(), 1);
   targets.for_each([&](std::uint16_t target) { load_line_done(waves_[target >> 4], target & (kLoadSlots - 1)); });
   retry(Stall::Register);
 }
@@ -305,7 +336,8 @@ void ComputeUnit::load_line_done(Wavefront& wave, unsigned load) {
   if (wave.state == WaveState::Loads && wave.loads_retired % kLoadSlots == load) advance(wave);
 }
 
-void ComputeUnit::stores_ordered(unsigned lines) {
+void ComputeUnit::stores_ordered(PhysPage page, unsigned lines) {
+  if (context_.frames != nullptr) context_.frames->leave(page, lines);
   stores_outstanding_ -= lines;
   if (stores_outstanding_ == 0) {
     if (!fences_.empty()) l1_.acquire();
@@ -321,7 +353,7 @@ void ComputeUnit::stores_ordered(unsigned lines) {
 
 bool ComputeUnit::idle() const {
   return free_waves_ == waves_.size() && in_unit_ == nullptr && unit_queue_.empty() && stores_outstanding_ == 0 &&
-         l1_.pending() == 0;
+         l1_.pending() == 0 && tlb_.parked() == 0;
 }
 
 std::string ComputeUnit::describe_waiting() const {
@@ -339,9 +371,10 @@ std::string ComputeUnit::describe_waiting() const {
     text += fmt::format("  compute unit {} wavefront {}: waits for {} since cycle {}\n", index_, wave.slot,
                         kWhat[static_cast<unsigned>(wave.state)], wave.waiting_since);
   }
-  if (in_unit_ != nullptr || stores_outstanding_ != 0 || l1_.pending() != 0) {
-    text += fmt::format("  compute unit {}: {} lines pending in the L1, {} stores not ordered{}\n", index_,
-                        l1_.pending(), stores_outstanding_, in_unit_ != nullptr ? ", load/store unit stalled" : "");
+  if (in_unit_ != nullptr || stores_outstanding_ != 0 || l1_.pending() != 0 || tlb_.parked() != 0) {
+    text += fmt::format(
+        "  compute unit {}: {} lines pending in the L1, {} stores not ordered, {} accesses wait for translation{}\n",
+        index_, l1_.pending(), stores_outstanding_, tlb_.parked(), in_unit_ != nullptr ? ", load/store unit stalled" : "");
   }
   return text;
 }

@@ -10,6 +10,7 @@
 #include "gpu/coalescer.h"
 #include "gpu/gpu_spec.h"
 #include "gpu/l1_cache.h"
+#include "gpu/l1_tlb.h"
 #include "gpu/wavefront.h"
 #include "interconnect/fabric.h"
 #include "memory/home_cache.h"
@@ -19,6 +20,9 @@
 #include "stats/latency.h"
 #include "stats/stat.h"
 #include "translation/address_space.h"
+#include "translation/frame_use.h"
+#include "translation/l2_tlb.h"
+#include "translation/translation_oracle.h"
 
 namespace nearfar {
 
@@ -62,6 +66,10 @@ struct GpuContext {
   HomeCache* home = nullptr;
   Fabric* fabric = nullptr;
   HandlerId leave_handler = 0;  ///< a page group leaves the L1
+  L2Tlb* l2_tlb = nullptr;      ///< none: translation is ideal
+  FrameUse* frames = nullptr;   ///< where pages can move
+  TranslationOracle* translation_oracle = nullptr;
+  PageSize page_size;
   LoadLatency latency;
 
   const Workload* workload = nullptr;
@@ -92,8 +100,14 @@ class ComputeUnit {
 
   /// A line that the vector L1 asked for has come.
   void fill(PhysLine line);
-  /// `lines` stores have been ordered at their homes.
-  void stores_ordered(unsigned lines);
+  /// `lines` stores to a page have been ordered at their homes.
+  void stores_ordered(PhysPage page, unsigned lines);
+  /// The translation of a page that the L1 TLB asked for has come.
+  void translated(PageKey page, const Mapping& mapping);
+  /// A mapping is void.
+  void forget(PageKey page) { tlb_.array().erase(page); }
+  /// The lines of a page leave the L1.
+  void drop(PhysPage page, unsigned lines) { l1_.drop(page, lines); }
   /// A scalar load of a wavefront has come / a miss register of the scalar cache is free.
   void scalar_done(unsigned slot);
   void scalar_retry(unsigned slot);
@@ -111,6 +125,7 @@ class ComputeUnit {
   ComputeUnitStats& stats() { return stats_; }
   const ComputeUnitStats& stats() const { return stats_; }
   L1Stats& l1_stats() { return l1_.stats(); }
+  L1TlbStats& tlb_stats() { return tlb_.stats(); }
   /// Nothing is resident, pending or stalled.
   bool idle() const;
   std::string describe_waiting() const;
@@ -123,16 +138,8 @@ class ComputeUnit {
     bool live = false;
   };
 
-  /// The pages of the memory instruction that is in the load/store unit.
-  struct Page {
-    PhysPage page;
-    std::uint64_t lines = 0;  ///< not yet looked up
-    std::uint64_t whole = 0;  ///< stores: lines written completely
-    std::uint32_t first_partial = 0;
-  };
-
   /// What the instruction in the load/store unit lacks; the owner of that resource wakes it.
-  enum class Stall : std::uint8_t { None, Register, StoreBuffer, Room };
+  enum class Stall : std::uint8_t { None, Register, StoreBuffer, Room, Tlb };
 
   void on_wave(Transaction* t);
   void advance(Wavefront& wave);
@@ -140,6 +147,7 @@ class ComputeUnit {
   void sleep(Wavefront& wave, Cycle until);
   bool run_arithmetic(Wavefront& wave);
   bool run_scalar_load(Wavefront& wave);
+  bool translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysPage& page);
   bool wait_for_loads(Wavefront& wave, std::uint32_t outstanding);
   bool meet_barrier(Wavefront& wave);
   bool pass_fence(Wavefront& wave);
@@ -149,10 +157,20 @@ class ComputeUnit {
   bool issue(Wavefront& wave);
   void take_instruction(Wavefront& wave);
   bool work();
-  bool load_page(Page& page);
+  bool run(PageAccess& access);
+  bool finished(const PageAccess& access);
+  bool load_page(PageAccess& access);
   static void note_ready(Wavefront& wave, unsigned load, Cycle when);
   void tell_oracle(PhysLine line, bool is_atomic);
-  bool store_page(Page& page);
+  enum class Translation : std::uint8_t { Known, Parked, Stalled };
+  Translation translate(PageAccess& access);
+  bool may_park(const PageAccess& access);
+  void park(PageKey key, const PageAccess& access);
+  void ask_l2_tlb(PageKey key, bool write);
+  void run_translated();
+  bool has_tlb() const { return context_.l2_tlb != nullptr; }
+  PageKey key_of(VirtPage page) const { return {context_.application, context_.page_size.number(page)}; }
+  bool store_page(PageAccess& access);
   bool ask_for(PhysLine line);
   bool take_room(PhysLine line);
   void retry(Stall reason);
@@ -179,9 +197,14 @@ class ComputeUnit {
   Wavefront* in_unit_ = nullptr;  ///< whose instruction is in the load/store unit
   Stall stall_ = Stall::None;
   Wavefront* turn_ = nullptr;  ///< who comes from the queue and may pass the others in it
-  std::vector<Page> pages_;
+  std::vector<PageAccess> pages_;
   std::size_t next_page_ = 0;
-  std::vector<PartialLine> partial_;
+  std::vector<std::uint16_t> partial_;  ///< bytes of the lines that a store writes in part
+  L1Tlb tlb_;
+  ParkedQueue translated_;  ///< accesses that have their translation and wait for their turn
+  Stall translated_stall_ = Stall::None;
+  Stall lacking_ = Stall::None;     ///< what the access that was tried last lacks
+  WaveQueue scalar_tlb_waiters_;    ///< scalar loads that found no register of the L1 TLB
   WaveQueue unit_queue_;
   WaveQueue fences_;
   ComputeUnitStats stats_;

@@ -22,7 +22,7 @@ Split effective(Split asked, DispatchPolicy policy) {
 }  // namespace
 
 Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-         Oracle* oracle)
+         Oracle* oracle, TranslationOracle* translation_oracle)
     : partition_(partition),
       spec_(spec.gpu),
       link_(spec.link),
@@ -33,16 +33,52 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       oracle_(oracle),
       context_(partition, spec_, spec.translation.latency, spec.remote_cache == RemoteCache::L1, oracle),
       home_(partition, spec.gpu.l2, spec.gpu.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, oracle),
-      fabric_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this) {
+      fabric_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
+      translation_(spec.translation),
+      page_size_(spec.page.size),
+      memory_hop_(spec.iommu.memory_hop) {
   context_.home = &home_;
   context_.fabric = &fabric_;
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
+  make_translation(spec, translation_oracle);
   scalars_.reserve(spec_.shader_arrays);
   for (unsigned a = 0; a < spec_.shader_arrays; ++a) scalars_.emplace_back(context_, a);
   cus_.reserve(spec_.cus());
   for (unsigned c = 0; c < spec_.cus(); ++c) {
     cus_.emplace_back(context_, *this, scalars_[c / spec_.cus_per_array], c);
   }
+}
+
+void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
+  context_.page_size = page_size_;
+  if (translation_.kind == TranslationKind::Ideal) return;
+  l2_tlb_ = std::make_unique<L2Tlb>(partition_, spec.gpu.l2_tlb, *this);
+  if (translation_.observe) l2_tlb_->take_snapshots(translation_.snapshot);
+  context_.l2_tlb = l2_tlb_.get();
+  if (translation_.kind == TranslationKind::Ats) {
+    ats_ = std::make_unique<AtsPort>(partition_, topology_.host(), *l2_tlb_, *this);
+    return;
+  }
+  if (translation_.kind == TranslationKind::Svm) {
+    svm_ = std::make_unique<SvmPort>(partition_, spec.iommu, spec.walk, spec.page_table, page_size_, *l2_tlb_, *this);
+    return;
+  }
+  const std::uint32_t threshold = spec.policy == PagePolicy::AccessCounter ? spec.access_counter.threshold : 0;
+  frames_ = std::make_unique<FrameUse>(topology_.devices(), page_size_, threshold);
+  if (spec.moves_pages()) context_.frames = frames_.get();
+  context_.translation_oracle = spec.migration.ideal ? nullptr : oracle;
+  GmmuOptions options;
+  options.host = topology_.host();
+  options.gmmu = spec.gpu.gmmu;
+  options.walk = spec.walk;
+  options.table = spec.page_table;
+  options.size = page_size_;
+  options.how = spec.invalidate.how;
+  options.shootdown = spec.gpu.shootdown;
+  options.setup = spec.migration.setup;
+  options.ideal_migration = spec.migration.ideal;
+  gmmu_ = std::make_unique<Gmmu>(partition_, options, *l2_tlb_, *this, *this, *frames_, this,
+                                 context_.translation_oracle);
 }
 
 // ------------------------------------------------------------------------------------------------ path of an access
@@ -54,6 +90,9 @@ void Gpu::on_leave(Transaction* t) {
   if (page.device() == partition_.device()) {
     home_.own_request(t);
     return;
+  }
+  if (context_.frames != nullptr) {
+    context_.frames->count_remote(page, static_cast<std::uint32_t>(std::popcount(t->mask)));
   }
   const bool carries_data = t->kind == TransactionKind::Write || t->kind == TransactionKind::Atomic;
   std::uint64_t wire = link_.header + (carries_data ? t->data_bytes : 0U);
@@ -75,6 +114,13 @@ void Gpu::on_leave(Transaction* t) {
 }
 
 void Gpu::lines_served(Transaction* t) {
+  if (t->kind == TransactionKind::TableRead) {
+    const TableRead read = table_reads_[t->cu];
+    free_table_reads_.push_back(t->cu);
+    partition_.pool().give(t);
+    partition_.schedule(read.walk, read.done, partition_.now());
+    return;
+  }
   const PhysPage page = t->line.page();
   for (std::uint64_t rest = t->mask; rest != 0; rest &= rest - 1) {
     const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
@@ -89,7 +135,7 @@ void Gpu::lines_served(Transaction* t) {
 
 void Gpu::on_reply(Transaction* t) {
   if (t->kind == TransactionKind::Write) {
-    cus_[t->cu].stores_ordered(1);
+    cus_[t->cu].stores_ordered(t->line.page(), 1);
     partition_.pool().give(t);
     return;
   }
@@ -97,6 +143,87 @@ void Gpu::on_reply(Transaction* t) {
     context_.latency.reply_link += static_cast<std::uint32_t>(partition_.now()) - t->stage_start;
   }
   lines_served(t);
+}
+
+// ------------------------------------------------------------------------------------------------------- translation
+
+void Gpu::on_message(Transaction* t) {
+  const Message message = Message::get(*t);
+  partition_.pool().give(t);
+  if (ats_) {
+    ats_->on_message(message);
+  } else {
+    gmmu_->on_message(message);
+  }
+}
+
+void Gpu::send(DeviceId to, const Message& message) {
+  send_translation_message(partition_, fabric_, translation_.message, page_size_, to, message);
+}
+
+void Gpu::forget(PageKey page, PhysPage frame) {
+  const std::uint64_t users = frames_->users(frame);
+  for (ComputeUnit& cu : cus_) {
+    if (FrameUse::is_user(users, cu.index())) cu.forget(page);
+  }
+}
+
+void Gpu::drop_copies(PhysPage page) {
+  const auto lines = static_cast<unsigned>(kPageBytes / spec_.line);
+  const std::uint64_t users = frames_->users(page);
+  for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
+    const PhysPage frame{page.device(), page.frame() + i};
+    for (ComputeUnit& cu : cus_) {
+      if (!FrameUse::is_user(users, cu.index())) continue;
+      cu.drop(frame, lines);
+      scalars_[cu.index() / spec_.cus_per_array].drop(frame, lines);
+    }
+  }
+}
+
+bool Gpu::can_write_back(PhysPage page) {
+  for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
+    if (home_.page_pending(PhysPage{page.device(), page.frame() + i})) return false;
+  }
+  return true;
+}
+
+void Gpu::write_back(PhysPage page, bool moves) {
+  for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
+    home_.write_back_page(PhysPage{page.device(), page.frame() + i}, moves);
+  }
+}
+
+void Gpu::page_came(PhysPage from, PhysPage to) {
+  if (oracle_ == nullptr) return;
+  for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
+    oracle_->page_copied(PhysPage{from.device(), from.frame() + i}, PhysPage{to.device(), to.frame() + i});
+  }
+}
+
+/// A walker's read: through the L2 cache like data, or, beside an IOMMU, straight from memory.
+void Gpu::read_table(PhysLine line, Transaction* t, HandlerId done) {
+  if (svm_) {
+    t->line = line;
+    t->user += static_cast<std::uint32_t>(2 * memory_hop_);
+    home_.dram().read(t, done);
+    return;
+  }
+  if (free_table_reads_.empty()) {
+    free_table_reads_.push_back(static_cast<std::uint16_t>(table_reads_.size()));
+    table_reads_.emplace_back();
+  }
+  Transaction* read = partition_.pool().take();
+  read->cu = free_table_reads_.back();
+  free_table_reads_.pop_back();
+  table_reads_[read->cu] = {t, done};
+  read->kind = TransactionKind::TableRead;
+  read->reply = false;
+  read->line = line;
+  read->mask = std::uint64_t{1} << line.index();
+  read->requester = partition_.device().value;
+  home_.reserve_always(line);
+  partition_.schedule(read, context_.leave_handler, partition_.now() + t->user);
 }
 
 // -------------------------------------------------------------------------------------------------------- dispatcher
@@ -253,11 +380,16 @@ std::uint64_t Gpu::key_limit() { return std::min(cus_.front().key_limit(), scala
 bool Gpu::idle() {
   return home_.pending() == 0 && home_.dram().pending() == 0 && fabric_.waiting() == 0 &&
          std::all_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.idle(); }) &&
-         std::all_of(scalars_.begin(), scalars_.end(), [](ScalarCache& scalar) { return scalar.idle(); });
+         std::all_of(scalars_.begin(), scalars_.end(), [](ScalarCache& scalar) { return scalar.idle(); }) &&
+         (!l2_tlb_ || l2_tlb_->idle()) && (!gmmu_ || gmmu_->idle()) && (!svm_ || svm_->iommu().idle()) &&
+         (!frames_ || frames_->outstanding() == 0);
 }
 
 std::string Gpu::describe_waiting() {
   std::string text = home_.describe_waiting() + fabric_.describe_waiting();
+  if (l2_tlb_) text += l2_tlb_->describe_waiting();
+  if (gmmu_) text += gmmu_->describe_waiting();
+  if (svm_) text += svm_->iommu().describe_waiting();
   for (const ComputeUnit& cu : cus_) text += cu.describe_waiting();
   if (running_) {
     text += fmt::format("  dispatcher: {} workgroups running, {} not started\n", running_groups_,

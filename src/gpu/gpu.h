@@ -16,6 +16,8 @@
 #include "machine/system_spec.h"
 #include "memory/home_cache.h"
 #include "program/split.h"
+#include "translation/gmmu.h"
+#include "translation/iommu_ports.h"
 
 namespace nearfar {
 
@@ -27,14 +29,20 @@ struct Process {
   unsigned gpus = 1;
 };
 
-class Gpu final : public FabricClient, public HomeClient, public GroupListener {
+class Gpu final : public FabricClient,
+                  public HomeClient,
+                  public GroupListener,
+                  public TranslationClient,
+                  public Messenger,
+                  public PageCaches,
+                  public WalkMemory {
  public:
   Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-      Oracle* oracle);
+      Oracle* oracle, TranslationOracle* translation_oracle);
 
   // The path of an access: what leaves an L1, and what comes back to it.
   void lines_served(Transaction* t) override;
-  void stores_ordered(unsigned cu, unsigned lines) override { cus_[cu].stores_ordered(lines); }
+  void stores_ordered(unsigned cu, PhysPage page, unsigned lines) override { cus_[cu].stores_ordered(page, lines); }
   void answer(Transaction* t, Cycle after) override { fabric_.answer(t, spec_.line, after); }
   void request_taken(DeviceId source) override { fabric_.request_taken(source); }
   void home_has_room(std::uint16_t cu) override { cus_[cu].room_freed(); }
@@ -43,6 +51,7 @@ class Gpu final : public FabricClient, public HomeClient, public GroupListener {
   void on_request(Transaction* t) override { home_.remote_request(t); }
   void on_reply(Transaction* t) override;
   void on_control(Transaction* t) override;
+  void on_message(Transaction* t) override;
   void coming(const Transaction& t) override {
     if (!t.reply) {
       home_.prefetch(t.line);
@@ -54,6 +63,20 @@ class Gpu final : public FabricClient, public HomeClient, public GroupListener {
 
   void group_done(unsigned cu) override;
   void stores_settled() override { try_release(); }
+
+  // Translation: answers to the compute units, messages, and what the movement of a page asks of the caches.
+  void translated(unsigned cu, PageKey page, const Mapping& mapping) override { cus_[cu].translated(page, mapping); }
+  void forget(PageKey page, PhysPage frame) override;
+  void send(DeviceId to, const Message& message) override;
+  void drop_copies(PhysPage page) override;
+  bool can_write_back(PhysPage page) override;
+  void write_back(PhysPage page, bool moves) override;
+  void page_came(PhysPage from, PhysPage to) override;
+  void read_table(PhysLine line, Transaction* t, HandlerId done) override;
+  DeviceId device() const { return partition_.device(); }
+  L2Tlb* l2_tlb() { return l2_tlb_.get(); }
+  Gmmu* gmmu() { return gmmu_.get(); }
+  SvmPort* svm() { return svm_.get(); }
 
   /// Visits the statistics of every component with its place in the GPU ("l2", "cu3.l1v"; "" for the GPU itself).
   template <class Visit>
@@ -86,6 +109,7 @@ class Gpu final : public FabricClient, public HomeClient, public GroupListener {
   void try_release();
   void execution_ends();
   void tell_host(const Control& control);
+  void make_translation(const SystemSpec& spec, TranslationOracle* oracle);
 
   Partition& partition_;
   GpuSpec spec_;
@@ -100,6 +124,21 @@ class Gpu final : public FabricClient, public HomeClient, public GroupListener {
   Fabric fabric_;
   std::vector<ScalarCache> scalars_;
   std::vector<ComputeUnit> cus_;
+
+  TranslationSpec translation_;
+  PageSize page_size_;
+  Cycle memory_hop_;
+  std::unique_ptr<L2Tlb> l2_tlb_;    ///< none: translation is ideal
+  std::unique_ptr<FrameUse> frames_;  ///< where pages can move
+  std::unique_ptr<Gmmu> gmmu_;       ///< mmu
+  std::unique_ptr<AtsPort> ats_;     ///< ats
+  std::unique_ptr<SvmPort> svm_;     ///< svm
+  struct TableRead {
+    Transaction* walk = nullptr;
+    HandlerId done = 0;
+  };
+  std::vector<TableRead> table_reads_;  ///< page-table lines asked of the L2
+  std::vector<std::uint16_t> free_table_reads_;
 
   bool running_ = false;  ///< from a launch to the end of its stores
   Control launch_;
@@ -122,6 +161,7 @@ void Gpu::for_each_stats(Visit visit) {
     const std::string name = "cu" + std::to_string(cu.index());
     visit(name, "cu", cu.stats());
     visit(name + ".l1v", "l1v", cu.l1_stats());
+    if (l2_tlb_) visit(name + ".l1_tlb", "l1_tlb", cu.tlb_stats());
   }
   for (std::size_t i = 0; i < scalars_.size(); ++i) {
     visit("array" + std::to_string(i) + ".l1s", "l1s", scalars_[i].stats());
@@ -130,6 +170,14 @@ void Gpu::for_each_stats(Visit visit) {
   DramStats dram = home_.dram().stats();
   visit("", "dram", dram);
   visit("", "link", fabric_.stats());
+  if (l2_tlb_) {
+    visit("", "l2_tlb", l2_tlb_->stats());
+    visit("", "l2_miss", l2_tlb_->miss_stats());
+  }
+  if (gmmu_) {
+    visit("", "gmmu", gmmu_->stats());
+    visit("", "gmmu", gmmu_->walkers().stats());
+  }
 }
 
 }  // namespace nearfar

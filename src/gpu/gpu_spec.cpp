@@ -33,6 +33,11 @@ void GpuSpec::describe(Section& section) {
   section.child("l1s", l1s, "The L1 scalar cache of a shader array: read only.");
   section.child("l2", l2, "The GPU's L2 cache in front of its memory: banked, write-back.");
   section.child("dram", dram, "The GPU's memory.");
+  section.child("l1_tlb", l1_tlb, "The L1 TLB of a compute unit.");
+  section.child("l2_tlb", l2_tlb, "The L2 TLB that a GPU's compute units share.");
+  section.child("gmmu", gmmu, "The GPU's MMU, where it has page tables of its own.");
+  Section tlbs = section.group("tlb", "All TLBs of a GPU.");
+  tlbs.cycles("shootdown_cycles", shootdown, {0, 100'000}, "To remove a page from all of them.");
 }
 
 }  // namespace nearfar

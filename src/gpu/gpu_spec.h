@@ -6,6 +6,7 @@
 #include "config/quantity.h"
 #include "memory/cache_spec.h"
 #include "memory/dram_spec.h"
+#include "translation/translation_spec.h"
 
 namespace nearfar {
 
@@ -35,6 +36,10 @@ struct GpuSpec {
   L1Spec l1s;
   HomeCacheSpec l2;
   DramSpec dram;
+  TlbSpec l1_tlb{16, 16, 1, 0, 16};
+  TlbSpec l2_tlb{512, 16, 10, 4, 256};
+  GmmuSpec gmmu;
+  Cycle shootdown = 10;  // tlb.shootdown_cycles
 
   std::uint32_t cus() const { return shader_arrays * cus_per_array; }
   void describe(Section& section);

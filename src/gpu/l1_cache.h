@@ -3,15 +3,15 @@
 // what happens then, is its owner's.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "memory/cache_spec.h"
 #include "memory/mshr.h"
 #include "memory/tag_array.h"
+#include "memory/targets.h"
 #include "sim/types.h"
 #include "stats/stat.h"
 
@@ -28,32 +28,6 @@ struct L1Stats {
   std::uint64_t port_wait_cycles = 0;
 
   void describe(StatVisitor& visitor);
-};
-
-/// Who waits for a pending line: small numbers that the owner understands. A few stand in the register itself; more
-/// than that is rare and goes to a list beside it.
-class Targets {
- public:
-  void add(std::uint16_t target) {
-    if (count_ < inline_.size()) {
-      inline_[count_++] = target;
-    } else {
-      if (more_ == nullptr) more_ = std::make_unique<std::vector<std::uint16_t>>();
-      more_->push_back(target);
-    }
-  }
-
-  template <class Visit>
-  void for_each(Visit visit) const {
-    for (std::uint32_t i = 0; i < count_; ++i) visit(inline_[i]);
-    if (more_ == nullptr) return;
-    for (const std::uint16_t target : *more_) visit(target);
-  }
-
- private:
-  std::unique_ptr<std::vector<std::uint16_t>> more_;
-  std::array<std::uint16_t, 7> inline_;
-  std::uint16_t count_ = 0;
 };
 
 class L1Cache {
@@ -92,12 +66,24 @@ class L1Cache {
   TagArray::Slot install(PhysLine line) {
     const TagArray::Slot slot = tags_.victim(line.value);
     tags_.fill(slot, line.value);
+    pages_[page_bit(line.page()) / 64] |= std::uint64_t{1} << page_bit(line.page()) % 64;
     return slot;
+  }
+
+  /// Drops the lines of a page.
+  void drop(PhysPage page, unsigned lines) {
+    // Few pages are in any one L1: those that cannot be are not searched for line by line.
+    if ((pages_[page_bit(page) / 64] >> page_bit(page) % 64 & 1) == 0) return;
+    for (unsigned i = 0; i < lines; ++i) {
+      const TagArray::Slot slot = tags_.find(PhysLine{page, i}.value);
+      if (slot != TagArray::kNone) tags_.invalidate(slot);
+    }
   }
 
   /// Drops everything; what is pending answers who waits and is not kept (kernel boundary, fence).
   void acquire() {
     tags_.invalidate_all();
+    pages_ = {};
     mshrs_.for_each([](Mshrs::Entry& entry) { entry.payload.poisoned = true; });
   }
 
@@ -112,12 +98,19 @@ class L1Cache {
   }
   /// The cycle in which the next line of the instruction is looked up.
   Cycle next_line() { return port_++ >> port_shift_; }
+  /// The next line is looked up no earlier than this.
+  void not_before(Cycle earliest) { port_ = std::max(port_, earliest << port_shift_); }
 
  private:
+  static unsigned page_bit(PhysPage page) {
+    return static_cast<unsigned>(page.value * 0x9e3779b97f4a7c15ULL >> 56);
+  }
+
   TagArray tags_;
   Mshrs mshrs_;
   Cycle port_ = 0;  // in turns: cycle × lines per cycle, which is a power of two
   unsigned port_shift_;
+  std::array<std::uint64_t, 4> pages_{};  ///< by hash: pages of which a line may be held
   L1Stats stats_;
 };
 

@@ -45,41 +45,190 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
   op.lanes(op.callable, context_.spec.wavefront, context_.lanes);
   pages_.clear();
   next_page_ = 0;
+  PageAccess access;
+  access.kind = op.kind;
+  access.bytes = op.bytes;
+  access.translated = !has_tlb();
   if (op.kind == OpKind::Store) {
     ++stats_.vector_stores;
     const Stores stores = context_.coalescer.stores(context_.lanes, op.bytes);
-    partial_.assign(stores.partial.begin(), stores.partial.end());
+    partial_.clear();
+    for (const PartialLine& line : stores.partial) partial_.push_back(static_cast<std::uint16_t>(line.count()));
     for (const StoreGroup& group : stores.groups) {
-      pages_.push_back(
-          {context_.space->translate(context_.device(), group.page), group.lines, group.full, group.first_partial});
+      access.virtual_page = group.page;
+      access.lines = group.lines;
+      access.whole = group.full;
+      access.partial = partial_.data() + group.first_partial;
+      pages_.push_back(access);
     }
   } else {
     ++(op.kind == OpKind::Load ? stats_.vector_loads : stats_.vector_atomics);
-    for (const PageGroup& group : context_.coalescer.loads(context_.lanes, op.bytes)) {
-      pages_.push_back({context_.space->translate(context_.device(), group.page), group.lines, 0, 0});
-    }
     const unsigned load = wave.loads_issued % kLoadSlots;
+    access.wave = &wave;
+    access.load = static_cast<std::uint8_t>(load);
+    for (const PageGroup& group : context_.coalescer.loads(context_.lanes, op.bytes)) {
+      access.virtual_page = group.page;
+      access.lines = group.lines;
+      pages_.push_back(access);
+    }
     wave.ready[load] = static_cast<std::uint32_t>(context_.partition.now());
     wave.lines_left[load] = 1;  // the instruction itself, until it has left the unit
     ++wave.loads_issued;
   }
   std::uint64_t lines = 0;
-  for (const Page& page : pages_) lines += static_cast<std::uint64_t>(std::popcount(page.lines));
+  for (PageAccess& page : pages_) {
+    lines += static_cast<std::uint64_t>(std::popcount(page.lines));
+    if (page.translated) page.page = context_.space->translate(context_.device(), page.virtual_page);
+  }
   stats_.page_groups += pages_.size();
   stats_.accesses += lines;
   context_.partition.progress().accesses += lines;
   in_unit_ = &wave;
-  l1_.start_instruction(context_.partition.now() + context_.translation_latency);
+  l1_.start_instruction(context_.partition.now() + (has_tlb() ? 0 : context_.translation_latency));
 }
 
 /// Works on the instruction in the unit; false when it has to stall.
 bool ComputeUnit::work() {
-  const bool stores = in_unit_->op.kind == OpKind::Store;
   for (; next_page_ < pages_.size(); ++next_page_) {
-    Page& page = pages_[next_page_];
-    if (!(stores ? store_page(page) : load_page(page))) return false;
+    PageAccess& access = pages_[next_page_];
+    if (!access.translated) {
+      const Translation translation = translate(access);
+      if (translation == Translation::Parked) continue;
+      if (translation == Translation::Stalled) {
+        stall_ = lacking_;
+        return false;
+      }
+    }
+    if (run(access)) continue;
+    stall_ = lacking_;
+    return false;
   }
   return true;
+}
+
+/// Sends the lines of a page that has its translation; false when something is lacking. An access that holds a
+/// translation while it waits counts as under way: the page does not leave before it.
+bool ComputeUnit::run(PageAccess& access) {
+  lacking_ = Stall::None;
+  return access.kind == OpKind::Store ? store_page(access) : load_page(access);
+}
+
+// ------------------------------------------------------------------------------------------------------- translation
+
+/// Looks the page up in the L1 TLB. What misses waits aside, and the unit goes on.
+ComputeUnit::Translation ComputeUnit::translate(PageAccess& access) {
+  const PageKey key = key_of(access.virtual_page);
+  const bool write = access.kind != OpKind::Load;
+  const Cycle now = context_.partition.now();
+  if (!tlb_.mshrs().full() || tlb_.array().peek(key) != nullptr || tlb_.mshrs().find(key) != nullptr) {
+    if (const Mapping* mapping = tlb_.look_up(key, write)) {
+      if (context_.translation_oracle != nullptr) {
+        context_.translation_oracle->used(context_.device(), key, *mapping, write);
+      }
+      access.page = context_.page_size.frame_of(mapping->page, access.virtual_page);
+      access.translated = true;
+      l1_.not_before(tlb_.result_at(now));
+      if (context_.frames != nullptr) context_.frames->enter(access.page, 1);
+      return Translation::Known;
+    }
+    if (!may_park(access)) return Translation::Stalled;
+    park(key, access);
+    return Translation::Parked;
+  }
+  lacking_ = Stall::Tlb;
+  return Translation::Stalled;
+}
+
+/// Stores take their room in the store buffer when they are put aside, so that what waits for translations is bounded.
+bool ComputeUnit::may_park(const PageAccess& access) {
+  if (access.kind != OpKind::Store) return true;
+  const auto lines = static_cast<std::uint32_t>(std::popcount(access.lines));
+  if (stores_outstanding_ == 0 || stores_outstanding_ + lines <= context_.spec.cu.store_buffer) return true;
+  lacking_ = Stall::StoreBuffer;
+  return false;
+}
+
+void ComputeUnit::park(PageKey key, const PageAccess& access) {
+  L1Tlb::Mshrs::Entry* pending = tlb_.mshrs().find(key);
+  const bool asks = pending == nullptr;
+  if (asks) {
+    pending = &tlb_.mshrs().allocate(key);
+  } else {
+    ++tlb_.stats().merges;
+  }
+  ParkedAccess& parked = tlb_.park(access);
+  if (access.kind == OpKind::Store) {
+    stores_outstanding_ += static_cast<std::uint32_t>(std::popcount(access.lines));
+    parked.buffered = true;
+  } else if (access.kind != OpKind::ScalarLoad) {
+    ++access.wave->lines_left[access.load];
+  }
+  pending->payload.push(&parked);
+  const bool write = access.kind == OpKind::Store || access.kind == OpKind::Atomic;
+  if (asks) ask_l2_tlb(key, write);
+}
+
+void ComputeUnit::ask_l2_tlb(PageKey key, bool write) {
+  context_.l2_tlb->request(index_, key, write, tlb_.result_at(context_.partition.now()));
+}
+
+void ComputeUnit::translated(PageKey key, const Mapping& mapping) {
+  tlb_.array().insert(key, mapping);
+  if (context_.frames != nullptr) context_.frames->note_user(mapping.page, index_);
+  L1Tlb::Mshrs::Entry* entry = tlb_.mshrs().find(key);
+  ParkedQueue waiting = entry->payload;
+  tlb_.mshrs().release(*entry);
+  ParkedQueue refused;
+  while (!waiting.empty()) {
+    ParkedAccess* access = waiting.pop();
+    const bool write = access->kind == OpKind::Store || access->kind == OpKind::Atomic;
+    if (write && !mapping.writable) {
+      refused.push(access);
+      continue;
+    }
+    if (access->kind == OpKind::ScalarLoad) {
+      Wavefront& wave = *access->wave;
+      tlb_.release(access);
+      sleep(wave, context_.partition.now());
+      continue;
+    }
+    if (context_.translation_oracle != nullptr) {
+      context_.translation_oracle->used(context_.device(), key, mapping, write);
+    }
+    access->page = context_.page_size.frame_of(mapping.page, access->virtual_page);
+    access->translated = true;
+    if (context_.frames != nullptr) context_.frames->enter(access->page, 1);
+    translated_.push(access);
+  }
+  if (!refused.empty()) {
+    // Stores that joined a load's miss: the mapping lets nobody write, so they ask again.
+    tlb_.mshrs().allocate(key).payload = refused;
+    ask_l2_tlb(key, true);
+  }
+  if (translated_stall_ == Stall::None) run_translated();
+  while (!scalar_tlb_waiters_.empty() && !tlb_.mshrs().full()) {
+    sleep(*scalar_tlb_waiters_.pop(), context_.partition.now());
+  }
+  retry(Stall::Tlb);
+}
+
+/// Accesses that have their translation go on, in order, until one stalls.
+void ComputeUnit::run_translated() {
+  translated_stall_ = Stall::None;
+  if (translated_.empty()) return;
+  l1_.not_before(context_.partition.now());
+  while (!translated_.empty()) {
+    ParkedAccess* access = translated_.front();
+    if (!run(*access)) {
+      translated_stall_ = lacking_;
+      return;
+    }
+    translated_.pop();
+    Wavefront* wave = access->wave;
+    const unsigned load = access->load;
+    tlb_.release(access);
+    if (wave != nullptr) load_line_done(*wave, load);
+  }
 }
 
 void ComputeUnit::finish_instruction(Wavefront& wave) {
@@ -92,7 +241,7 @@ void ComputeUnit::finish_instruction(Wavefront& wave) {
 /// Takes what a line that is not held needs to be asked for: a miss register and room on its way.
 bool ComputeUnit::ask_for(PhysLine line) {
   if (l1_.mshrs().full()) {
-    stall_ = Stall::Register;
+    lacking_ = Stall::Register;
     return false;
   }
   return take_room(line);
@@ -102,16 +251,16 @@ bool ComputeUnit::take_room(PhysLine line) {
   const auto me = static_cast<std::uint16_t>(index_);
   const bool taken = line.device() == context_.device() ? context_.home->reserve(line, me)
                                                         : context_.fabric->reserve(line.device(), me);
-  if (!taken) stall_ = Stall::Room;
+  if (!taken) lacking_ = Stall::Room;
   return taken;
 }
 
 /// Looks up the lines of a page: those held are ready after the L1's latency, those pending are joined, the others are
 /// asked for together. Stalls where something for that is missing.
-bool ComputeUnit::load_page(Page& page) {
-  Wavefront& wave = *in_unit_;
-  const bool is_atomic = wave.op.kind == OpKind::Atomic;
-  const unsigned load = (wave.loads_issued - 1) % kLoadSlots;
+bool ComputeUnit::load_page(PageAccess& page) {
+  Wavefront& wave = *page.wave;
+  const bool is_atomic = page.kind == OpKind::Atomic;
+  const unsigned load = page.load;
   std::uint64_t asked = 0;
   std::uint64_t hits = 0;
   Cycle leaves = 0;
@@ -128,7 +277,7 @@ bool ComputeUnit::load_page(Page& page) {
     L1Cache::Mshrs::Entry* pending = l1_.mshrs().find(line);
     if (pending != nullptr) {
       if (is_atomic || pending->payload.poisoned) {
-        stall_ = Stall::Register;  // until the pending line has come
+        lacking_ = Stall::Register;  // until the pending line has come
         break;
       }
       ++l1_.stats().merges;
@@ -159,9 +308,10 @@ bool ComputeUnit::load_page(Page& page) {
     const auto lines = static_cast<std::uint64_t>(std::popcount(asked));
     (is_atomic ? l1_.stats().atomic_lines : l1_.stats().load_lines) += lines;
     context_.latency.l1 += lines * (leaves - context_.partition.now());
-    send(is_atomic ? TransactionKind::Atomic : TransactionKind::Read, page.page, asked, wave.op.bytes, leaves);
+    if (context_.frames != nullptr) context_.frames->enter(page.page, static_cast<std::uint32_t>(lines));
+    send(is_atomic ? TransactionKind::Atomic : TransactionKind::Read, page.page, asked, page.bytes, leaves);
   }
-  return stall_ == Stall::None;
+  return finished(page);
 }
 
 /// The data of a load is not complete before `when`.
@@ -176,18 +326,19 @@ void ComputeUnit::tell_oracle(PhysLine line, bool is_atomic) {
   context_.oracle->load_issued(unit, line);
 }
 
-bool ComputeUnit::store_page(Page& page) {
+bool ComputeUnit::store_page(PageAccess& page) {
   const Cycle latency = context_.spec.l1v.latency;
   std::uint64_t whole = 0;
   Cycle whole_leaves = 0;
   for (; page.lines != 0; page.lines &= page.lines - 1) {
     const PhysLine line{page.page, static_cast<unsigned>(std::countr_zero(page.lines))};
-    if (stores_outstanding_ >= context_.spec.cu.store_buffer) {
-      stall_ = Stall::StoreBuffer;
+    if (!page.buffered && stores_outstanding_ >= context_.spec.cu.store_buffer) {
+      lacking_ = Stall::StoreBuffer;
       break;
     }
     if (!take_room(line)) break;
-    ++stores_outstanding_;
+    if (!page.buffered) ++stores_outstanding_;
+    if (context_.frames != nullptr) context_.frames->enter(page.page, 1);
     ++l1_.stats().store_lines;
     const Cycle leaves = l1_.next_line() + latency;
     const TagArray::Slot slot = l1_.look_up(line);
@@ -204,13 +355,20 @@ bool ComputeUnit::store_page(Page& page) {
       if (whole == 0) whole_leaves = leaves;
       whole |= bit;
     } else {
-      send(TransactionKind::Write, page.page, bit, partial_[page.first_partial++].count(), leaves);
+      send(TransactionKind::Write, page.page, bit, *page.partial++, leaves);
     }
   }
   if (whole != 0) {
     send(TransactionKind::Write, page.page, whole, static_cast<unsigned>(context_.spec.line), whole_leaves);
   }
-  return stall_ == Stall::None;
+  return finished(page);
+}
+
+/// Whether nothing was lacking; then the access no longer holds its translation.
+bool ComputeUnit::finished(const PageAccess& access) {
+  if (lacking_ != Stall::None) return false;
+  if (context_.frames != nullptr) context_.frames->leave(access.page, 1);
+  return true;
 }
 
 /// The lines of a page that have to go to their home leave the L1 together.
@@ -232,8 +390,13 @@ void ComputeUnit::send(TransactionKind kind, PhysPage page, std::uint64_t lines,
   context_.partition.schedule(t, context_.leave_handler, leaves);
 }
 
-/// Goes on with the instruction in the unit if it stalled for `reason`, and then with those that queue behind it.
+/// Goes on with what stalled for `reason`: accesses whose translation came late first, then the instruction in the
+/// unit and those that queue behind it.
 void ComputeUnit::retry(Stall reason) {
+  if (translated_stall_ == reason) {
+    run_translated();
+    if (reason == Stall::Room) return;  // who was refused twice is woken twice
+  }
   if (stall_ != reason) return;
   stall_ = Stall::None;
   l1_.start_instruction(context_.partition.now());

@@ -32,6 +32,7 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, PhysLine line,
     return Answer::Pending;
   }
   l1_.mshrs().allocate(line).payload.targets.add(target(cu, slot));
+  if (context_.frames != nullptr) context_.frames->enter(line.page(), 1);
   if (context_.oracle != nullptr) {
     context_.oracle->load_issued(Oracle::unit(context_.device(), index_, true), line);
   }

@@ -24,6 +24,7 @@ class ScalarCache {
   void fill(PhysLine line, Units& units);
 
   void acquire() { l1_.acquire(); }
+  void drop(PhysPage page, unsigned lines) { l1_.drop(page, lines); }
   bool idle() { return l1_.mshrs().used() == 0 && waiting_.empty(); }
   L1Stats& stats() { return l1_.stats(); }
   std::uint64_t key_limit() { return l1_.tags().key_limit(); }
@@ -54,6 +55,7 @@ void ScalarCache::fill(PhysLine line, Units& units) {
   }
   const Targets targets = std::move(entry->payload.targets);
   l1_.mshrs().release(*entry);
+  if (context_.frames != nullptr) context_.frames->leave(line.page(), 1);
   targets.for_each([&](std::uint16_t t) { units[t >> 6].scalar_done(t & 63); });
   const std::vector<std::uint16_t> waiting = std::exchange(waiting_, {});
   for (const std::uint16_t t : waiting) units[t >> 6].scalar_retry(t & 63);

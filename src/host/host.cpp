@@ -7,7 +7,8 @@
 namespace nearfar {
 
 Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topology,
-           const std::vector<Process>& processes, Oracle* oracle)
+           const std::vector<Process>& processes, FrameAllocator& frames, Oracle* oracle,
+           TranslationOracle* translation_oracle)
     : partition_(partition),
       spec_(spec),
       topology_(topology),
@@ -17,7 +18,28 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       fabric_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
       progress_(processes.size()),
       running_(processes.size()),
-      start_handler_(partition.add_handler<&Host::on_start>(this)) {}
+      start_handler_(partition.add_handler<&Host::on_start>(this)) {
+  if (spec.translation.kind == TranslationKind::Ats) {
+    iommu_ = std::make_unique<Iommu>(partition, spec.iommu, spec.walk, spec.page_table, spec.page.size, false, *this,
+                                     this);
+    if (spec.translation.observe) iommu_->observe(spec.translation.snapshot);
+  }
+  if (spec.translation.kind != TranslationKind::Mmu) return;
+  HostMmuOptions options;
+  options.mmu = spec.host.mmu;
+  options.walk = spec.walk;
+  options.table = spec.page_table;
+  options.uvm.gpus = spec.gpus;
+  options.uvm.host = topology.host();
+  options.uvm.uvm = spec.uvm;
+  options.uvm.migration = spec.migration;
+  options.uvm.invalidate = spec.invalidate;
+  options.uvm.policy = spec.policy;
+  options.uvm.size = spec.page.size;
+  options.uvm.gpu_pages = spec.gpu.dram.capacity / spec.page.size.bytes();
+  mmu_ = std::make_unique<HostMmu>(partition, options, frames, *this, *this, *this,
+                                   spec.migration.ideal ? nullptr : translation_oracle);
+}
 
 void Host::start() { partition_.schedule(partition_.pool().take(), start_handler_, 0); }
 
@@ -135,6 +157,72 @@ void Host::execution_done(std::size_t a) {
   launch(a);
 }
 
+// ------------------------------------------------------------------------------------------------------- translation
+
+void Host::on_message(Transaction* t) {
+  const Message message = Message::get(*t);
+  partition_.pool().give(t);
+  if (mmu_) {
+    mmu_->on_message(message);
+    return;
+  }
+  const auto link = static_cast<std::uint32_t>(partition_.now()) - message.stamp;
+  iommu_->parts().add(MissPart::IommuLink, link);
+  iommu_->request(message.from, message.page, link);
+}
+
+void Host::send(DeviceId to, const Message& message) {
+  send_translation_message(partition_, fabric_, spec_.translation.message, spec_.page.size, to, message);
+}
+
+void Host::iommu_answers(DeviceId gpu, PageKey page, const Mapping& mapping, std::uint32_t accounted) {
+  Message message;
+  message.kind = MessageKind::AtsResponse;
+  message.page = page;
+  message.mapping = mapping;
+  message.accounted = accounted;
+  send(gpu, message);
+}
+
+void Host::write_back(PhysPage page) {
+  for (std::uint64_t i = 0; i < spec_.page.size.frames(); ++i) {
+    home_.write_back_page(PhysPage{page.device(), page.frame() + i}, true);
+  }
+}
+
+void Host::page_came(PhysPage from, PhysPage to) {
+  if (oracle_ == nullptr) return;
+  for (std::uint64_t i = 0; i < spec_.page.size.frames(); ++i) {
+    oracle_->page_copied(PhysPage{from.device(), from.frame() + i}, PhysPage{to.device(), to.frame() + i});
+  }
+}
+
+void Host::read_table(PhysLine line, Transaction* t, HandlerId done) {
+  if (free_table_reads_.empty()) {
+    free_table_reads_.push_back(static_cast<std::uint16_t>(table_reads_.size()));
+    table_reads_.emplace_back();
+  }
+  Transaction* read = partition_.pool().take();
+  read->cu = free_table_reads_.back();
+  free_table_reads_.pop_back();
+  table_reads_[read->cu] = {t, done};
+  read->kind = TransactionKind::TableRead;
+  read->reply = false;
+  read->line = line;
+  read->mask = std::uint64_t{1} << line.index();
+  read->requester = partition_.device().value;
+  home_.reserve_always(line);
+  home_.own_request(read);
+}
+
+/// Only walkers read here.
+void Host::lines_served(Transaction* t) {
+  const TableRead read = table_reads_[t->cu];
+  free_table_reads_.push_back(t->cu);
+  partition_.pool().give(t);
+  partition_.schedule(read.walk, read.done, partition_.now());
+}
+
 void Host::tell(DeviceId gpu, const Control& control) {
   Transaction* t = partition_.pool().take();
   put(*t, control);
@@ -144,10 +232,14 @@ void Host::tell(DeviceId gpu, const Control& control) {
   fabric_.send_control(t);
 }
 
-bool Host::idle() const { return home_.pending() == 0 && fabric_.waiting() == 0; }
+bool Host::idle() const {
+  return home_.pending() == 0 && fabric_.waiting() == 0 && (!mmu_ || mmu_->idle()) && (!iommu_ || iommu_->idle());
+}
 
 std::string Host::describe_waiting() const {
   std::string text = home_.describe_waiting() + fabric_.describe_waiting();
+  if (mmu_) text += mmu_->describe_waiting();
+  if (iommu_) text += iommu_->describe_waiting();
   for (std::size_t a = 0; a < progress_.size(); ++a) {
     if (progress_[a].gpus_running == 0) continue;
     text += fmt::format("  application {}: launch {} waits for {} GPUs since cycle {}\n", a, progress_[a].launch,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "interconnect/fabric.h"
 #include "machine/system_spec.h"
 #include "memory/home_cache.h"
+#include "translation/host_mmu.h"
+#include "translation/iommu.h"
 
 namespace nearfar {
 
@@ -24,16 +27,21 @@ struct LaunchRecord {
   std::uint64_t accesses = 0;
 };
 
-class Host final : public FabricClient, public HomeClient {
+class Host final : public FabricClient,
+                   public HomeClient,
+                   public Messenger,
+                   public HostCaches,
+                   public IommuClient,
+                   public WalkMemory {
  public:
   Host(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-       Oracle* oracle);
+       FrameAllocator& frames, Oracle* oracle, TranslationOracle* translation_oracle);
 
   /// Launches the first kernel of every application at cycle 0.
   void start();
 
-  void lines_served(Transaction*) override {}  // the host has no compute units
-  void stores_ordered(unsigned, unsigned) override {}
+  void lines_served(Transaction* t) override;
+  void stores_ordered(unsigned, PhysPage, unsigned) override {}  // the host has no compute units
   void answer(Transaction* t, Cycle after) override { fabric_.answer(t, spec_.gpu.line, after); }
   void request_taken(DeviceId source) override { fabric_.request_taken(source); }
   void home_has_room(std::uint16_t) override {}
@@ -42,8 +50,17 @@ class Host final : public FabricClient, public HomeClient {
   void on_request(Transaction* t) override { home_.remote_request(t); }
   void on_reply(Transaction*) override {}
   void on_control(Transaction* t) override;
+  void on_message(Transaction* t) override;
   void coming(const Transaction& t) override { home_.prefetch(t.line); }
   void fabric_has_room(std::uint16_t) override {}
+
+  void send(DeviceId to, const Message& message) override;
+  void write_back(PhysPage page) override;
+  void page_came(PhysPage from, PhysPage to) override;
+  void iommu_answers(DeviceId gpu, PageKey page, const Mapping& mapping, std::uint32_t accounted) override;
+  void read_table(PhysLine line, Transaction* t, HandlerId done) override;
+  HostMmu* mmu() { return mmu_.get(); }
+  Iommu* iommu() { return iommu_.get(); }
 
   /// Every application has been executed once.
   bool finished() const { return running_ == 0; }
@@ -60,6 +77,10 @@ class Host final : public FabricClient, public HomeClient {
     DramStats dram = home_.dram().stats();
     visit("dram", dram);
     visit("link", fabric_.stats());
+    if (mmu_) {
+      visit("mmu", mmu_->stats());
+      visit("mmu", mmu_->walkers().stats());
+    }
   }
 
  private:
@@ -92,6 +113,14 @@ class Host final : public FabricClient, public HomeClient {
   std::size_t running_;
   Cycle end_ = 0;
   HandlerId start_handler_;
+  std::unique_ptr<HostMmu> mmu_;  ///< mmu
+  std::unique_ptr<Iommu> iommu_;  ///< ats
+  struct TableRead {
+    Transaction* walk = nullptr;
+    HandlerId done = 0;
+  };
+  std::vector<TableRead> table_reads_;
+  std::vector<std::uint16_t> free_table_reads_;
 };
 
 }  // namespace nearfar

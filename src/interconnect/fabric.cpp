@@ -30,6 +30,8 @@ void FabricStats::describe(StatVisitor& visitor) {
   visitor.counter("reply_bytes", "bytes", "Bytes of these, headers included.", reply_bytes);
   visitor.counter("control_packets", "packets", "Launch, workgroup and completion messages sent.", control_packets);
   visitor.counter("control_bytes", "bytes", "Bytes of these.", control_bytes);
+  visitor.counter("message_packets", "packets", "Translation messages sent, pages included.", message_packets);
+  visitor.counter("message_bytes", "bytes", "Bytes of these.", message_bytes);
   visitor.counter("forwarded_packets", "packets", "Packets of others passed on (ring, tree).", forwarded_packets);
   visitor.counter("received_packets", "packets", "Packets received for this device.", received_packets);
   visitor.counter("received_bytes", "bytes", "Bytes of these, headers included.", received_bytes);
@@ -157,6 +159,12 @@ void Fabric::send_control(Transaction* t) {
   forward(t, 0);
 }
 
+void Fabric::send_message(Transaction* t) {
+  ++stats_.message_packets;
+  stats_.message_bytes += t->wire_bytes;
+  forward(t, 0);
+}
+
 /// Puts a message on the link towards its destination.
 void Fabric::forward(Transaction* t, Cycle after) {
   const Topology::Hop hop = topology_.route(partition_.device(), DeviceId{t->destination});
@@ -167,7 +175,7 @@ void Fabric::forward(Transaction* t, Cycle after) {
 
 /// When a message that has arrived is through this device's input. Messages are asked for in order of arrival.
 Cycle Fabric::admit(Transaction* t) {
-  if (t->kind != TransactionKind::Control && t->destination == partition_.device().value) client_.coming(*t);
+  if (t->kind < TransactionKind::Control && t->destination == partition_.device().value) client_.coming(*t);
   const unsigned cls = class_of(*t);
   if (topology_.shared_input()) return input_.pass_ending(cls, t->when, t->early_ticks, t->wire_bytes).cycle;
   if (!topology_.last_hop_at_receiver()) return t->when;
@@ -191,6 +199,8 @@ void Fabric::receive(Transaction* t) {
   stats_.received_bytes += t->wire_bytes;
   if (t->kind == TransactionKind::Control) {
     client_.on_control(t);
+  } else if (t->kind == TransactionKind::Message) {
+    client_.on_message(t);
   } else if (t->reply) {
     client_.on_reply(t);
   } else {

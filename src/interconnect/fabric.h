@@ -28,6 +28,8 @@ struct FabricStats {
   std::uint64_t reply_bytes = 0;
   std::uint64_t control_packets = 0;
   std::uint64_t control_bytes = 0;
+  std::uint64_t message_packets = 0;
+  std::uint64_t message_bytes = 0;
   std::uint64_t forwarded_packets = 0;
   std::uint64_t received_packets = 0;
   std::uint64_t received_bytes = 0;
@@ -45,6 +47,7 @@ class FabricClient {
   virtual void on_request(Transaction* t) = 0;
   virtual void on_reply(Transaction* t) = 0;
   virtual void on_control(Transaction* t) = 0;
+  virtual void on_message(Transaction* t) = 0;
   /// A request or reply will be there within this window: a chance to bring what it needs into the host's cache.
   virtual void coming(const Transaction& t) = 0;
   /// The request queue that had refused `waiter` has room.
@@ -76,6 +79,8 @@ class Fabric {
   /// read, the operand for an atomic, an acknowledgement for a write.
   void answer(Transaction* t, std::uint64_t line_bytes, Cycle after);
   void send_control(Transaction* t);
+  /// A translation message (its kind and side are set): its destination has room for all that can come.
+  void send_message(Transaction* t);
 
   /// A request of `source` has left this device's input buffer: its credit goes back.
   void request_taken(DeviceId source);

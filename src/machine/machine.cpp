@@ -24,15 +24,23 @@ RunResult run(const RunRequest& request) { return Machine(request).run(); }
 Machine::Machine(const RunRequest& request)
     : request_(request),
       topology_(request_.system.link, request_.system.gpus),
-      oracle_(request_.check ? std::make_unique<Oracle>() : nullptr),
+      // Ideals break the rules that the oracles check: each GPU its own copy of all data, or old mappings still in use.
+      oracle_(request_.check && request_.system.policy != PagePolicy::NoFault && !request_.system.migration.ideal
+                  ? std::make_unique<Oracle>()
+                  : nullptr),
+      translation_oracle_(request_.check ? std::make_unique<TranslationOracle>() : nullptr),
+      frames_(request_.system.gpus + 1, request_.system.page.size),
       engine_(request_.system.gpus + 1),
       first_executions_(request_.system.gpus) {
   place_applications();
   const SystemSpec& spec = request_.system;
   for (unsigned g = 0; g < spec.gpus; ++g) {
-    gpus_.push_back(std::make_unique<Gpu>(engine_.partition(g), spec, topology_, processes_, oracle_.get()));
+    gpus_.push_back(std::make_unique<Gpu>(engine_.partition(g), spec, topology_, processes_, oracle_.get(),
+                                          translation_oracle_.get()));
   }
-  host_ = std::make_unique<Host>(engine_.partition(spec.gpus), spec, topology_, processes_, oracle_.get());
+  host_ = std::make_unique<Host>(engine_.partition(spec.gpus), spec, topology_, processes_, frames_, oracle_.get(),
+                                 translation_oracle_.get());
+  fill_page_tables();
   if (processes_.size() > 1) {
     for (unsigned g = 0; g < spec.gpus; ++g) {
       gpus_[g]->on_first_execution = [this, g](Gpu& gpu) {
@@ -49,7 +57,6 @@ void Machine::place_applications() {
     throw InputError(fmt::format("{} applications need as many GPUs, but the system has {} (set gpus={} or run fewer)",
                                  request_.applications.size(), spec.gpus, request_.applications.size()));
   }
-  FrameAllocator frames(spec.gpus + 1);
   const bool alone = request_.applications.size() == 1;
   for (unsigned a = 0; a < request_.applications.size(); ++a) {
     Process process;
@@ -68,22 +75,85 @@ void Machine::place_applications() {
       }
     }
     process.space = std::make_unique<AddressSpace>(*process.workload, spec.placement, process.first_gpu, process.gpus,
-                                                   topology_.host(), frames);
+                                                   topology_.host(), frames_, spec.page.size);
     processes_.push_back(std::move(process));
   }
-  check_memory(frames);
+  check_memory();
 }
 
-void Machine::check_memory(const FrameAllocator& frames) const {
+void Machine::check_memory() const {
   const SystemSpec& spec = request_.system;
   for (unsigned d = 0; d <= spec.gpus; ++d) {
-    const std::uint64_t needed = frames.taken(DeviceId{static_cast<std::uint8_t>(d)}) * kPageBytes;
+    const std::uint64_t needed = frames_.taken(DeviceId{static_cast<std::uint8_t>(d)}) * kPageBytes;
     const std::uint64_t capacity = d < spec.gpus ? spec.gpu.dram.capacity : spec.host.dram.capacity;
     if (needed <= capacity) continue;
     throw InputError(fmt::format("the workload places {} MiB on {}, but {} is {} MiB", needed >> 20,
                                  d < spec.gpus ? fmt::format("GPU {}", d) : "the host",
                                  d < spec.gpus ? "gpu.dram.capacity" : "host.dram.capacity", capacity >> 20));
   }
+}
+
+/// The page tables that exist before the first cycle, from where the buffers are.
+void Machine::fill_page_tables() {
+  const SystemSpec& spec = request_.system;
+  if (spec.translation.kind == TranslationKind::Ideal) return;
+  for (std::size_t p = 0; p < processes_.size(); ++p) {
+    const auto pid = static_cast<Pid>(p);
+    const AddressSpace& space = *processes_[p].space;
+    if (spec.translation.kind == TranslationKind::Mmu) {
+      fill_records(pid, space);
+      continue;
+    }
+    const DeviceId where = spec.translation.kind == TranslationKind::Svm ? DeviceId{0} : topology_.host();
+    Iommu& iommu = host_->iommu() != nullptr ? *host_->iommu() : gpus_.front()->svm()->iommu();
+    std::unique_ptr<PageTable> table = make_table(where, space);
+    space.for_each_page([&](std::uint64_t number, bool) {
+      // A page of which every GPU has its own is mapped to the first one's: it is only read.
+      const PhysPage page = space.translate(DeviceId{static_cast<std::uint8_t>(space.first_gpu())},
+                                            VirtPage{number << space.page_size().bits});
+      table->write(number, Pte::leaf({page, true, 0}, space.page_size().bits != 0));
+    });
+    iommu.set_table(pid, std::move(table));
+  }
+}
+
+std::unique_ptr<PageTable> Machine::make_table(DeviceId device, const AddressSpace& space) {
+  const PageTableSpec& spec = request_.system.page_table;
+  auto table = std::make_unique<PageTable>(spec.levels, space.page_size(),
+                                           [this, device] { return frames_.take_table(device); });
+  if (spec.upper == UpperLevels::Prebuilt) table->cover(space.first_page(), space.pages());
+  return table;
+}
+
+/// mmu: the host's table and record of every page, and what the GPUs' local tables know from the start.
+void Machine::fill_records(Pid pid, const AddressSpace& space) {
+  const SystemSpec& spec = request_.system;
+  HostMmu& mmu = *host_->mmu();
+  mmu.add_process(pid, make_table(topology_.host(), space), space.first_page(), space.pages());
+  for (const auto& gpu : gpus_) gpu->gmmu()->set_table(pid, make_table(gpu->device(), space));
+  const auto gpu_of = [&](unsigned g) -> Gpu& { return *gpus_[space.first_gpu() + g]; };
+  space.for_each_page([&](std::uint64_t number, bool is_private) {
+    const PageKey key{pid, number};
+    const VirtPage first{number << space.page_size().bits};
+    PageRecord& record = mmu.driver().new_record(key);
+    record.exists = true;
+    record.owner = space.translate(gpu_of(0).device(), first);
+    record.pinned = is_private || spec.policy == PagePolicy::NoFault;
+    mmu.driver().note_resident(record.owner);
+    if (record.pinned) {
+      for (unsigned g = 0; g < space.gpus(); ++g) {
+        PhysPage page = space.translate(gpu_of(g).device(), first);
+        if (page.device() != gpu_of(g).device()) page = frames_.take(gpu_of(g).device());
+        gpu_of(g).gmmu()->premap(key, {page, true, 0});
+        record.holders.set(gpu_of(g).device().value);
+      }
+    } else if (record.owner.device() != topology_.host()) {
+      // A page that starts on a GPU is mapped there.
+      gpus_[record.owner.device().value]->gmmu()->premap(key, {record.owner, true, 0});
+      record.holders.set(record.owner.device().value);
+    }
+    mmu.publish_at_start(key);
+  });
 }
 
 RunResult Machine::run() {
@@ -129,7 +199,7 @@ void Machine::check_drained() {
   std::uint64_t received = 0;
   const auto count = [&](Fabric& fabric) {
     FabricStats& stats = fabric.stats();
-    sent += stats.request_bytes + stats.reply_bytes + stats.control_bytes;
+    sent += stats.request_bytes + stats.reply_bytes + stats.control_bytes + stats.message_bytes;
     received += stats.received_bytes;
   };
   for (unsigned g = 0; g < gpus_.size(); ++g) {
@@ -156,7 +226,8 @@ void Machine::check_drained() {
       if (!at->credits_settled(*from)) throw SimulationError("check: credits of a link were lost");
     }
   }
-  if (request_.system.write_back_at_release && request_.system.placement != PlacementPolicy::Host) {
+  const bool on_host = request_.system.placement == InitialPlacement::Host && request_.system.policy == PagePolicy::Pinned;
+  if (oracle_ && request_.system.write_back_at_release && !on_host) {
     oracle_->all_written_back();
   }
 }
@@ -184,17 +255,38 @@ StatTable Machine::collect() {
   host_->for_each_stats([&](const std::string& kind, auto& stats) { table.add("host." + kind + ".", stats); });
   latency.add_stages(host_->home().latency());
   table.add("latency.load.", latency);
+  add_translation(table);
 
   for (const char* what : {"packets", "bytes"}) {
     std::uint64_t sum = 0;
     for (const char* who : {"gpus", "host"}) {
-      for (const char* kind : {"request", "reply", "control"}) {
+      for (const char* kind : {"request", "reply", "control", "message"}) {
         sum += table.at(fmt::format("{}.link.{}_{}", who, kind, what));
       }
     }
     table.set(fmt::format("link.{}", what), sum);
   }
   return table;
+}
+
+/// What is the machine's as a whole: misses of all L2 TLBs, the driver, the IOMMU.
+void Machine::add_translation(StatTable& table) {
+  for (const auto& gpu : gpus_) {
+    if (gpu->l2_tlb() != nullptr) table.add("l2_miss.", gpu->l2_tlb()->miss_stats());
+    if (gpu->svm() == nullptr) continue;
+    table.add("l2_miss.", gpu->svm()->iommu().parts());
+    table.add("iommu.", gpu->svm()->iommu().stats());
+    table.add("iommu.", gpu->svm()->iommu().walkers().stats());
+  }
+  if (HostMmu* mmu = host_->mmu()) {
+    table.add("l2_miss.", mmu->parts());
+    table.add("uvm.", mmu->driver().stats());
+  }
+  if (Iommu* iommu = host_->iommu()) {
+    table.add("l2_miss.", iommu->parts());
+    table.add("iommu.", iommu->stats());
+    table.add("iommu.", iommu->walkers().stats());
+  }
 }
 
 RunResult Machine::result() {

@@ -21,7 +21,11 @@ class Machine {
 
  private:
   void place_applications();
-  void check_memory(const FrameAllocator& frames) const;
+  void check_memory() const;
+  void fill_page_tables();
+  std::unique_ptr<PageTable> make_table(DeviceId device, const AddressSpace& space);
+  void fill_records(Pid pid, const AddressSpace& space);
+  void add_translation(StatTable& table);
   void run_engine();
   void check_drained();
   static StatTable gpu_table(Gpu& gpu);
@@ -31,6 +35,8 @@ class Machine {
   RunRequest request_;
   Topology topology_;
   std::unique_ptr<Oracle> oracle_;
+  std::unique_ptr<TranslationOracle> translation_oracle_;
+  FrameAllocator frames_;
   Engine engine_;
   std::vector<Process> processes_;
   std::vector<std::unique_ptr<Gpu>> gpus_;

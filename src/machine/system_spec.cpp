@@ -18,13 +18,7 @@ HostSpec::HostSpec() {
 void HostSpec::describe(Section& section) {
   section.child("llc", llc, "The host's last-level cache in front of its memory.");
   section.child("dram", dram, "The host's memory.");
-}
-
-void TranslationSpec::describe(Section& section) {
-  section.choice<TranslationKind>("kind", kind, {{"ideal", TranslationKind::Ideal}},
-                                  "How virtual addresses become physical; `ideal` always hits.");
-  section.cycles("latency", latency, {1, 10'000},
-                 "Kind `ideal`: what all pages of an instruction together take, without limit.");
+  section.child("mmu", mmu, "The host's MMU, which resolves the GPUs' far faults.");
 }
 
 void SystemSpec::describe(Section& section) {
@@ -33,14 +27,34 @@ void SystemSpec::describe(Section& section) {
   section.child("host", host, "The host: its memory and the cache before it.");
   section.child("link", link, "What joins GPUs and host.");
   section.child("translation", translation, "Address translation.");
-  Section placing = section.group("placement", "Where buffers live at the start.");
-  placing.choice<PlacementPolicy>("policy", placement,
-                                  {{"workload", PlacementPolicy::Workload},
-                                   {"host", PlacementPolicy::Host},
-                                   {"distribute", PlacementPolicy::Distribute},
-                                   {"interleave", PlacementPolicy::Interleave}},
-                                  "As the workload says, or for all buffers: on the host, in equal runs of pages over "
-                                  "the GPUs, or page by page. Private tables stay private.");
+  section.child("iommu", iommu, "The IOMMU of systems whose GPUs have no page tables.");
+  section.child("walk", walk, "What a page walk costs.");
+  section.child("page_table", page_table, "Page tables.");
+  section.child("page", page, "Pages.");
+  section.child("uvm", uvm, "The UVM driver.");
+  section.child("invalidate", invalidate, "Invalidation of the old mappings of a page that moves.");
+  section.child("migration", migration, "Movement of pages.");
+  Section placing = section.group("placement", "Where pages live.");
+  placing.choice<PagePolicy>("policy", policy,
+                             {{"pinned", PagePolicy::Pinned},
+                              {"on-touch", PagePolicy::OnTouch},
+                              {"first-touch", PagePolicy::FirstTouch},
+                              {"access-counter", PagePolicy::AccessCounter},
+                              {"replication", PagePolicy::Replication},
+                              {"no-fault", PagePolicy::NoFault}},
+                             "What a touch does to a page that is elsewhere (mmu): nothing, move it, move it the first "
+                             "time, map it and move it after many accesses, copy it for readers; or no page is ever "
+                             "elsewhere.");
+  placing.child("access_counter", access_counter, "Access counters.");
+  placing.choice<InitialPlacement>("initial", placement,
+                                  {{"workload", InitialPlacement::Workload},
+                                   {"host", InitialPlacement::Host},
+                                   {"distribute", InitialPlacement::Distribute},
+                                   {"interleave", InitialPlacement::Interleave},
+                                   {"blocks", InitialPlacement::Blocks}},
+                                  "At the start: as the workload says, or for all buffers: on the host, in equal runs "
+                                  "of pages over the GPUs (distribute: the last takes the rest; blocks: rounded up), or "
+                                  "page by page. Private tables stay private.");
   Section dispatching = section.group("dispatch", "How workgroups are split over the GPUs.");
   dispatching.choice<DispatchPolicy>("policy", dispatch,
                                      {{"workload", DispatchPolicy::Workload},

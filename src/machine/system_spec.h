@@ -10,19 +10,12 @@
 #include "interconnect/link_spec.h"
 #include "memory/cache_spec.h"
 #include "memory/dram_spec.h"
+#include "translation/translation_spec.h"
 
 namespace nearfar {
 
-enum class TranslationKind : std::uint8_t { Ideal };
-struct TranslationSpec {
-  TranslationKind kind = TranslationKind::Ideal;
-  Cycle latency = 1;  // ideal: every page of an instruction, this many cycles, no limit
-
-  void describe(Section& section);
-};
-
 /// Where buffers start: as the workload says, or the same for all (private tables stay private).
-enum class PlacementPolicy : std::uint8_t { Workload, Host, Distribute, Interleave };
+enum class InitialPlacement : std::uint8_t { Workload, Host, Distribute, Interleave, Blocks };
 /// How workgroups are split: as the workload says, or the same for all.
 enum class DispatchPolicy : std::uint8_t { Workload, Offset, Blocks, RoundRobin, Greedy };
 /// Which caches of a requester may keep lines of another device.
@@ -31,6 +24,7 @@ enum class RemoteCache : std::uint8_t { None, L1 };
 struct HostSpec {
   HomeCacheSpec llc;  // 2 MiB, 16 ways, 4 banks
   DramSpec dram;      // DDR4-2400
+  HostMmuSpec mmu;
 
   HostSpec();
   void describe(Section& section);
@@ -43,12 +37,22 @@ struct SystemSpec {
   HostSpec host;
   LinkSpec link;
   TranslationSpec translation;
-  PlacementPolicy placement = PlacementPolicy::Workload;  // placement.policy
+  IommuSpec iommu;
+  WalkSpec walk;
+  PageTableSpec page_table;
+  PageSpec page;
+  UvmSpec uvm;
+  InvalidateSpec invalidate;
+  MigrationSpec migration;
+  InitialPlacement placement = InitialPlacement::Workload;  // placement.initial
+  PagePolicy policy = PagePolicy::Pinned;                   // placement.policy
+  AccessCounterSpec access_counter;                         // placement.access_counter
   DispatchPolicy dispatch = DispatchPolicy::Workload;     // dispatch.policy
   RemoteCache remote_cache = RemoteCache::L1;
   bool write_back_at_release = true;  // boundary.write_back: dirty L2 lines go to memory when a kernel ends
   Cycle watchdog = 5'000'000;         // watchdog.cycles: cycles without progress that end a run
 
+  bool moves_pages() const { return translation.kind == TranslationKind::Mmu && policy != PagePolicy::NoFault; }
   void describe(Section& section);
 };
 

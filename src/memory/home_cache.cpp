@@ -127,7 +127,7 @@ void HomeCache::own_request(Transaction* group) {
     ++stats_.stalled_requests;
     bank.own.push(single);
   }
-  if (ordered != 0) client_.stores_ordered(group->cu, ordered);
+  if (ordered != 0) client_.stores_ordered(group->cu, page, ordered);
   if (hits == 0) {
     partition_.pool().give(group);
     return;
@@ -186,7 +186,7 @@ void HomeCache::finish(Bank& bank, Transaction* t, bool remote, Outcome outcome,
 
 void HomeCache::acknowledge(const Transaction& t, bool remote, Cycle after) {
   if (!remote) {
-    client_.stores_ordered(t.cu, 1);
+    client_.stores_ordered(t.cu, t.line.page(), 1);
     return;
   }
   Transaction* ack = partition_.pool().take();
@@ -362,7 +362,7 @@ bool HomeCache::wake_one(Bank& bank, TransactionQueue& queue, bool remote) {
   // A kept request of another device is linked elsewhere by now; put its place in the queue right before taking it.
   queue.replace_front(following);
   if (outcome == Outcome::Kept && !remote) {
-    if (t->kind == TransactionKind::Write) client_.stores_ordered(t->cu, 1);
+    if (t->kind == TransactionKind::Write) client_.stores_ordered(t->cu, t->line.page(), 1);
     release(bank);
     partition_.pool().give(t);
     return true;
@@ -406,6 +406,31 @@ void HomeCache::continue_flush() {
   }
   flushing_ = false;
   client_.flushed();
+}
+
+bool HomeCache::page_pending(PhysPage page) {
+  for (unsigned i = 0; i < kPageBytes / line_bytes_; ++i) {
+    const PhysLine line{page, i};
+    if (bank_of(line).mshrs.find(line) != nullptr) return true;
+  }
+  return false;
+}
+
+void HomeCache::write_back_page(PhysPage page, bool leaves) {
+  for (unsigned i = 0; i < kPageBytes / line_bytes_; ++i) {
+    const PhysLine line{page, i};
+    Bank& bank = bank_of(line);
+    const TagArray::Slot slot = bank.tags.find(key(line));
+    if (slot == TagArray::kNone) continue;
+    if ((bank.tags.state(slot) & kDirty) != 0) {
+      bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
+      --bank.dirty;
+      ++stats_.write_backs;
+      if (oracle_ != nullptr) oracle_->memory_written(line, bank.versions[slot]);
+      dram_->write(line);
+    }
+    if (leaves) bank.tags.invalidate(slot);
+  }
 }
 
 std::uint64_t HomeCache::pending() const {

@@ -48,8 +48,8 @@ class HomeClient {
   virtual ~HomeClient() = default;
   /// The lines `t->mask` of `t->line`'s page are there for the device's own `t->cu`; the client takes `t`.
   virtual void lines_served(Transaction* t) = 0;
-  /// `lines` stores of the device's own compute unit have been ordered.
-  virtual void stores_ordered(unsigned cu, unsigned lines) = 0;
+  /// `lines` stores of the device's own compute unit to `page` have been ordered.
+  virtual void stores_ordered(unsigned cu, PhysPage page, unsigned lines) = 0;
   /// Answer another device's request; it leaves `after` cycles from now. The client takes `t`.
   virtual void answer(Transaction* t, Cycle after) = 0;
   /// A request of another device has left the bank's queue.
@@ -93,6 +93,11 @@ class HomeCache final : public DramClient {
 
   /// Writes all dirty lines back; they stay, clean.
   void flush();
+
+  /// Whether a line of a page is on its way from memory.
+  bool page_pending(PhysPage page);
+  /// Writes the dirty lines of a page back, of which none is pending, and drops all of them if it `leaves`.
+  void write_back_page(PhysPage page, bool leaves);
 
   void dram_has_room() override;
 

@@ -11,11 +11,12 @@
 
 namespace nearfar {
 
-template <class Payload>
+/// `Key` is a line or a page: what has one name in `value`.
+template <class Payload, class Key = PhysLine>
 class MshrFile {
  public:
   struct Entry {
-    PhysLine line;
+    Key line;
     std::uint16_t chain = kEnd;  ///< next entry of the bucket, or of the free list
     Payload payload{};
   };
@@ -29,7 +30,7 @@ class MshrFile {
   std::uint32_t used() const { return used_; }
   bool full() const { return free_ == kEnd; }
 
-  Entry* find(PhysLine line) {
+  Entry* find(Key line) {
     for (std::uint16_t i = buckets_[bucket(line)]; i != kEnd; i = entries_[i].chain) {
       if (entries_[i].line == line) return &entries_[i];
     }
@@ -37,10 +38,10 @@ class MshrFile {
   }
 
   /// Brings what a search for `line` begins with into the host's cache.
-  void prefetch(PhysLine line) const { __builtin_prefetch(&buckets_[bucket(line)]); }
+  void prefetch(Key line) const { __builtin_prefetch(&buckets_[bucket(line)]); }
 
   /// The file is not full and does not hold the line.
-  Entry& allocate(PhysLine line) {
+  Entry& allocate(Key line) {
     assert(!full() && find(line) == nullptr);
     const std::uint16_t i = free_;
     Entry& entry = entries_[i];
@@ -74,7 +75,7 @@ class MshrFile {
  private:
   static constexpr std::uint16_t kEnd = 0xffff;
 
-  std::size_t bucket(PhysLine line) const { return (line.value * 0x9e3779b97f4a7c15ULL >> 32) & (buckets_.size() - 1); }
+  std::size_t bucket(Key line) const { return (line.value * 0x9e3779b97f4a7c15ULL >> 32) & (buckets_.size() - 1); }
 
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> buckets_;

@@ -72,6 +72,26 @@ std::uint32_t Oracle::memory_read(PhysLine line) const {
   return found == memory_.end() ? 0 : found->second;
 }
 
+void Oracle::page_copied(PhysPage from, PhysPage to) {
+  for (unsigned i = 0; i < 1U << kLineIndexBits; ++i) {
+    const PhysLine source{from, i};
+    const PhysLine copy{to, i};
+    const auto history = lines_.find(source.value);
+    if (history == lines_.end()) {
+      lines_.erase(copy.value);
+      memory_.erase(copy.value);
+      continue;
+    }
+    if (memory_read(source) != history->second.version) {
+      throw SimulationError(fmt::format("check: {} left with version {}, but version {} was ordered last", name(source),
+                                        memory_read(source), history->second.version));
+    }
+    const History copied = history->second;
+    lines_[copy.value] = copied;
+    memory_[copy.value] = copied.version;
+  }
+}
+
 void Oracle::all_written_back() const {
   for (const auto& [key, history] : lines_) {
     if (memory_read(PhysLine{key}) == history.version) continue;

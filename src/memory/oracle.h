@@ -38,6 +38,9 @@ class Oracle {
   void memory_written(PhysLine line, std::uint32_t version) { memory_[line.value] = version; }
   std::uint32_t memory_read(PhysLine line) const;
 
+  /// The contents of a frame, all of which are in its memory, have been copied to another.
+  void page_copied(PhysPage from, PhysPage to);
+
   /// All writes of an application so far become the oldest that its next kernel may see.
   void boundary(std::uint8_t application) { ++boundaries_[application]; }
 

@@ -12,7 +12,7 @@
 
 namespace nearfar {
 
-/// Where the pages of a buffer live at the start (the system may overrule it: `placement.policy`).
+/// Where the pages of a buffer live at the start (the system may overrule it: `placement.initial`).
 enum class Placement : std::uint8_t {
   Distribute,  ///< contiguous run of pages/G pages on each GPU, the rest on the last; too few pages: all on GPU 0
   Interleave,  ///< page by page round robin over the GPUs, one running counter through all allocations

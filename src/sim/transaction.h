@@ -17,7 +17,9 @@ enum class TransactionKind : std::uint8_t {
   ScalarRead,  ///< a load by a scalar cache
   Write,       ///< a store of `line`
   Atomic,      ///< a read-modify-write at the home of `line`
+  TableRead,   ///< a walker's read of a page-table line
   Control,     ///< launches, workgroups, completions between host and GPUs
+  Message,     ///< translation: requests, answers, invalidations, pages (translation/message.h)
 };
 
 /// Order within a cycle: messages by their source first, then what the partition scheduled for itself.
@@ -30,6 +32,7 @@ struct alignas(64) Transaction {
   std::uint64_t mask = 0;         ///< lines of the page; user data of events and control messages
   std::uint32_t stage_start = 0;  ///< low bits of the cycle at which the present stage began
   std::uint32_t user = 0;
+  std::uint32_t accounted = 0;    ///< messages: cycles of a fault that have been put to a component
   std::uint32_t early_ticks = 0;  ///< by how much its last byte left a link before the end of the cycle
   std::uint16_t handler = 0;
   std::uint16_t source = kLocalSource;

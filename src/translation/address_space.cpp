@@ -11,53 +11,74 @@ namespace {
 
 std::uint64_t pages_of(const Buffer& buffer) { return (buffer.bytes + kPageBytes - 1) / kPageBytes; }
 
-Placement effective(const Buffer& buffer, PlacementPolicy policy) {
+Placement effective(const Buffer& buffer, InitialPlacement policy) {
   if (buffer.placement == Placement::Private) return Placement::Private;
   switch (policy) {
-    case PlacementPolicy::Workload: return buffer.placement;
-    case PlacementPolicy::Host: return Placement::Host;
-    case PlacementPolicy::Distribute: return Placement::Distribute;
-    case PlacementPolicy::Interleave: return Placement::Interleave;
+    case InitialPlacement::Workload: return buffer.placement;
+    case InitialPlacement::Host: return Placement::Host;
+    case InitialPlacement::Distribute:
+    case InitialPlacement::Blocks: return Placement::Distribute;
+    case InitialPlacement::Interleave: return Placement::Interleave;
   }
   return buffer.placement;
 }
 
 }  // namespace
 
-AddressSpace::AddressSpace(const Workload& workload, PlacementPolicy policy, unsigned first, unsigned count,
-                           DeviceId host, FrameAllocator& frames)
-    : first_gpu_(first), gpus_(count) {
+AddressSpace::AddressSpace(const Workload& workload, InitialPlacement policy, unsigned first, unsigned count,
+                           DeviceId host, FrameAllocator& frames, PageSize size)
+    : size_(size), first_gpu_(first), gpus_(count) {
   std::uint64_t begin = ~std::uint64_t{0};
   std::uint64_t end = 0;
   for (const Buffer& buffer : workload.buffers()) {
     begin = std::min(begin, page_of(buffer.base).value);
     end = std::max(end, page_of(buffer.base).value + pages_of(buffer));
   }
-  first_page_ = begin;
-  frames_.assign(end > begin ? end - begin : 0, kUnmapped);
-  for (const Buffer& buffer : workload.buffers()) place(buffer, effective(buffer, policy), host, frames);
+  const std::uint64_t whole = size.frames() - 1;
+  first_page_ = begin & ~whole;
+  end = (end + whole) & ~whole;
+  frames_.assign(end > first_page_ ? end - first_page_ : 0, kUnmapped);
+  for (const Buffer& buffer : workload.buffers()) {
+    place(buffer, effective(buffer, policy), policy == InitialPlacement::Blocks, host, frames);
+  }
 }
 
-void AddressSpace::place(const Buffer& buffer, Placement placement, DeviceId host, FrameAllocator& frames) {
-  const std::uint64_t pages = pages_of(buffer);
-  const std::uint64_t each = pages / gpus_;
+void AddressSpace::place(const Buffer& buffer, Placement placement, bool rounded_up, DeviceId host,
+                         FrameAllocator& frames) {
+  // Page by page of the size in force. A page that two buffers share goes where the first one puts it.
+  const std::uint64_t first = page_of(buffer.base).value >> size_.bits;
+  const std::uint64_t last = (page_of(buffer.base).value + pages_of(buffer) - 1) >> size_.bits;
+  const std::uint64_t pages = last - first + 1;
+  const std::uint64_t each = rounded_up ? (pages + gpus_ - 1) / gpus_ : pages / gpus_;
   const auto gpu = [&](std::uint64_t g) { return DeviceId{static_cast<std::uint8_t>(first_gpu_ + g)}; };
+  const auto put = [&](std::uint64_t index, PhysPage page) {
+    for (std::uint64_t i = 0; i < size_.frames(); ++i) {
+      frames_[index + i] = static_cast<std::uint32_t>(PhysPage{page.device(), page.frame() + i}.value);
+    }
+  };
   for (std::uint64_t p = 0; p < pages; ++p) {
-    std::uint32_t& entry = frames_[page_of(buffer.base).value + p - first_page_];
+    const std::uint64_t index = ((first + p) << size_.bits) - first_page_;
+    if (frames_[index] != kUnmapped) continue;
     switch (placement) {
-      case Placement::Host: entry = static_cast<std::uint32_t>(frames.take(host).value); break;
-      case Placement::Interleave:
-        entry = static_cast<std::uint32_t>(frames.take(gpu(interleaved_++ % gpus_)).value);
+      case Placement::Host: put(index, frames.take(host)); break;
+      case Placement::Interleave: put(index, frames.take(gpu(interleaved_++ % gpus_))); break;
+      case Placement::Distribute:
+        put(index, frames.take(gpu(each == 0 ? 0 : std::min<std::uint64_t>(p / each, gpus_ - 1))));
         break;
-      case Placement::Distribute: {
-        const std::uint64_t g = each == 0 ? 0 : std::min<std::uint64_t>(p / each, gpus_ - 1);
-        entry = static_cast<std::uint32_t>(frames.take(gpu(g)).value);
+      case Placement::Private: {
+        const std::size_t group = private_frames_.size() / gpus_;
+        for (std::uint64_t i = 0; i < size_.frames(); ++i) {
+          frames_[index + i] = static_cast<std::uint32_t>(group + i) << 8 | kPrivate;
+        }
+        private_frames_.resize(private_frames_.size() + size_.frames() * gpus_);
+        for (std::uint64_t g = 0; g < gpus_; ++g) {
+          const PhysPage page = frames.take(gpu(g));
+          for (std::uint64_t i = 0; i < size_.frames(); ++i) {
+            private_frames_[(group + i) * gpus_ + g] = PhysPage{page.device(), page.frame() + i};
+          }
+        }
         break;
       }
-      case Placement::Private:
-        entry = static_cast<std::uint32_t>(private_frames_.size() / gpus_) << 8 | kPrivate;
-        for (std::uint64_t g = 0; g < gpus_; ++g) private_frames_.push_back(frames.take(gpu(g)));
-        break;
     }
   }
 }

@@ -1,5 +1,6 @@
 // The virtual address space of one application: which frame of which device each page is.
-// With ideal translation this table is all there is; it is fixed before the first cycle and read by all partitions.
+// It is fixed before the first cycle and read by all partitions: with ideal translation it is all there is, else page
+// tables are filled from it.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +9,60 @@
 #include "machine/system_spec.h"
 #include "program/workload.h"
 #include "sim/types.h"
+#include "translation/page.h"
 
 namespace nearfar {
 
-/// Hands out the frames of each device in order.
+/// Hands out the frames of each device: pages that were given back first, else in order.
 class FrameAllocator {
  public:
-  explicit FrameAllocator(unsigned devices) : next_(devices, 0) {}
-  PhysPage take(DeviceId device) { return PhysPage{device, next_[device.value]++}; }
+  explicit FrameAllocator(unsigned devices, PageSize size = {}) : size_(size), next_(devices, 0), free_(devices) {}
+
+  /// A frame for a whole page.
+  PhysPage take(DeviceId device) {
+    std::vector<PhysPage>& free = free_[device.value];
+    if (!free.empty()) {
+      const PhysPage page = free.back();
+      free.pop_back();
+      return page;
+    }
+    std::uint64_t& next = next_[device.value];
+    next = (next + size_.frames() - 1) >> size_.bits << size_.bits;
+    const PhysPage page{device, next};
+    next += size_.frames();
+    return page;
+  }
+  void give(PhysPage page) { free_[page.device().value].push_back(page); }
+  /// A 4 KiB frame for a page of a page table.
+  PhysPage take_table(DeviceId device) { return PhysPage{device, next_[device.value]++}; }
   std::uint64_t taken(DeviceId device) const { return next_[device.value]; }
 
  private:
+  PageSize size_;
   std::vector<std::uint64_t> next_;
+  std::vector<std::vector<PhysPage>> free_;
 };
 
 class AddressSpace {
  public:
   /// Places all buffers of `workload` on the GPUs [first, first + count) or on the host.
-  AddressSpace(const Workload& workload, PlacementPolicy policy, unsigned first, unsigned count, DeviceId host,
-               FrameAllocator& frames);
+  AddressSpace(const Workload& workload, InitialPlacement policy, unsigned first, unsigned count, DeviceId host,
+               FrameAllocator& frames, PageSize size = {});
+
+  PageSize page_size() const { return size_; }
+  /// Number of the first page, and how many follow (some may belong to no buffer).
+  std::uint64_t first_page() const { return first_page_ >> size_.bits; }
+  std::uint64_t pages() const { return frames_.size() >> size_.bits; }
+  /// Visits every page of a buffer: its number, where it starts, and whether each GPU has one of its own.
+  template <class Visit>
+  void for_each_page(Visit visit) const {
+    for (std::uint64_t i = 0; i < frames_.size(); i += size_.frames()) {
+      if (frames_[i] == kUnmapped) continue;
+      visit((first_page_ + i) >> size_.bits, (frames_[i] & 0xff) == kPrivate);
+    }
+  }
+  unsigned first_gpu() const { return first_gpu_; }
+  unsigned gpus() const { return gpus_; }
 
   /// The frame of a page as GPU `gpu` sees it.
   PhysPage translate(DeviceId gpu, VirtPage page) const {
@@ -42,8 +78,9 @@ class AddressSpace {
   static constexpr std::uint32_t kPrivate = 0xfe;  // in place of the device: one frame on each GPU
 
   [[noreturn]] static void unmapped(VirtPage page);
-  void place(const Buffer& buffer, Placement placement, DeviceId host, FrameAllocator& frames);
+  void place(const Buffer& buffer, Placement placement, bool rounded_up, DeviceId host, FrameAllocator& frames);
 
+  PageSize size_;
   unsigned first_gpu_;
   unsigned gpus_;
   std::uint64_t first_page_ = 0;

@@ -150,7 +150,7 @@ const std::vector<BadConfig>& bad_configs() {
        "host:\n"
        "  <<: {line: 64}\n"sv,
        {},
-       R"(systems/x.yaml:2:3: `host` has no key `<<`. Its keys are llc, dram.
+       R"(systems/x.yaml:2:3: `host` has no key `<<`. Its keys are llc, dram, mmu.
     2 |   <<: {line: 64}
       |   ^~)"},
       {"KeyThatIsAList",
@@ -206,7 +206,7 @@ const std::vector<BadConfig>& bad_configs() {
        "host:\n"
        "  colour: red\n"sv,
        {},
-       R"(systems/x.yaml:3:3: `host` has no key `colour`. Its keys are llc, dram.
+       R"(systems/x.yaml:3:3: `host` has no key `colour`. Its keys are llc, dram, mmu.
     3 |   colour: red
       |   ^~~~~~)"},
       {"KeyOfAnotherSection",
@@ -585,7 +585,7 @@ const std::vector<BadConfig>& bad_configs() {
       {"OverrideOfASection",
        "base: base\n"sv,
        {"host=4MiB"},
-       R"(--set: `host` is a section, not a value; its keys are llc, dram.
+       R"(--set: `host` is a section, not a value; its keys are llc, dram, mmu.
   host=4MiB
   ^~~~)"},
       {"OverrideInsideAValue",
@@ -639,7 +639,7 @@ const std::vector<BadConfig>& bad_configs() {
       {"OverrideEmptyKey",
        "base: base\n"sv,
        {"host..size=4"},
-       R"(--set: a key is missing; those of `host` are llc, dram.
+       R"(--set: a key is missing; those of `host` are llc, dram, mmu.
   host..size=4
        ^)"},
       {"OverrideNotUtf8",
@@ -805,7 +805,7 @@ const std::vector<BadConfig>& bad_configs() {
        "host:\n"
        "  kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkééé: 4\n"sv,
        {},
-       R"(systems/x.yaml:3:3: `host` has no key `kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk…`. Its keys are llc, dram.
+       R"(systems/x.yaml:3:3: `host` has no key `kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk…`. Its keys are llc, dram, mmu.
     3 |   kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkééé: 4
       |   ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~)"},
       {"EscapeSequenceInAValue",

@@ -180,7 +180,7 @@ TEST(SystemFile, ReadsEveryKindOfValue) {
                 "gpus: 128\n"
                 "gpu: {clock: 1.4GHz, wavefront: 32}\n"
                 "link: {topology: all-to-all, bandwidth: 300 GB/s, header: 12}\n"
-                "placement: {policy: interleave}\n"
+                "placement: {initial: interleave}\n"
                 "dispatch: {policy: round-robin}\n"
                 "remote_cache: none\n"
                 "boundary: {write_back: false}\n"
@@ -192,7 +192,7 @@ TEST(SystemFile, ReadsEveryKindOfValue) {
   EXPECT_EQ(spec.link.topology, TopologyKind::AllToAll);
   EXPECT_EQ(spec.link.bandwidth.bytes_per_second, 300'000'000'000U);
   EXPECT_EQ(spec.link.header, 12U);
-  EXPECT_EQ(spec.placement, PlacementPolicy::Interleave);
+  EXPECT_EQ(spec.placement, InitialPlacement::Interleave);
   EXPECT_EQ(spec.dispatch, DispatchPolicy::RoundRobin);
   EXPECT_EQ(spec.remote_cache, RemoteCache::None);
   EXPECT_FALSE(spec.write_back_at_release);

@@ -88,7 +88,7 @@ std::vector<std::string> tiny_structures(std::uint64_t seed) {
           std::string("link.topology=") + kTopologies[seed % 4],
           std::string("remote_cache=") + (seed % 5 == 0 ? "none" : "l1"),
           std::string("dispatch.policy=") + (seed % 7 == 0 ? "greedy" : "workload"),
-          std::string("placement.policy=") + (seed % 11 == 0 ? "host" : "workload"),
+          std::string("placement.initial=") + (seed % 11 == 0 ? "host" : "workload"),
           "watchdog.cycles=300000"};
 }
 

@@ -21,7 +21,7 @@ struct Placed {
   FrameAllocator frames{5};
   std::unique_ptr<AddressSpace> space;
 
-  Placed(std::uint64_t pages, Placement placement, PlacementPolicy policy = PlacementPolicy::Workload) {
+  Placed(std::uint64_t pages, Placement placement, InitialPlacement policy = InitialPlacement::Workload) {
     base = script.buffer(pages * kPageBytes, placement);
     space = std::make_unique<AddressSpace>(script, policy, 0, 4, kHost, frames);
   }
@@ -46,21 +46,21 @@ TEST(Placement, InterleaveCountsThroughAllBuffers) {
   const VirtAddr first = script.buffer(3 * kPageBytes, Placement::Interleave);
   const VirtAddr second = script.buffer(2 * kPageBytes, Placement::Interleave);
   FrameAllocator frames(5);
-  const AddressSpace space(script, PlacementPolicy::Workload, 0, 4, kHost, frames);
+  const AddressSpace space(script, InitialPlacement::Workload, 0, 4, kHost, frames);
   EXPECT_EQ(space.translate(gpu(0), page_of(first + 2 * kPageBytes)).device(), gpu(2));
   EXPECT_EQ(space.translate(gpu(0), page_of(second)).device(), gpu(3));
   EXPECT_EQ(space.translate(gpu(0), page_of(second + kPageBytes)).device(), gpu(0));
 }
 
 TEST(Placement, PrivatePagesAreLocalToWhoeverAsks) {
-  const Placed placed(2, Placement::Private, PlacementPolicy::Host);
+  const Placed placed(2, Placement::Private, InitialPlacement::Host);
   for (unsigned g = 0; g < 4; ++g) EXPECT_EQ(placed.page(1, g).device(), gpu(g));
 }
 
 TEST(Placement, PolicyOverrulesTheWorkload) {
-  EXPECT_EQ(Placed(8, Placement::Distribute, PlacementPolicy::Host).page(5).device(), kHost);
-  EXPECT_EQ(Placed(8, Placement::Distribute, PlacementPolicy::Interleave).page(5).device(), gpu(1));
-  EXPECT_EQ(Placed(8, Placement::Interleave, PlacementPolicy::Distribute).page(5).device(), gpu(2));
+  EXPECT_EQ(Placed(8, Placement::Distribute, InitialPlacement::Host).page(5).device(), kHost);
+  EXPECT_EQ(Placed(8, Placement::Distribute, InitialPlacement::Interleave).page(5).device(), gpu(1));
+  EXPECT_EQ(Placed(8, Placement::Interleave, InitialPlacement::Distribute).page(5).device(), gpu(2));
 }
 
 TEST(Placement, FramesAreNeverSharedAndStrayAddressesAreCaught) {

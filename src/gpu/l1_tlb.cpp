@@ -1,0 +1,33 @@
+#include "gpu/l1_tlb.h"
+
+#include <bit>
+
+namespace nearfar {
+
+void L1TlbStats::describe(StatVisitor& visitor) {
+  visitor.counter("lookups", "lookups", "Pages of memory instructions looked up.", lookups);
+  visitor.counter("hits", "lookups", "Lookups that found a sufficient mapping.", hits);
+  visitor.counter("misses", "lookups", "Lookups that did not, joined ones included.", misses);
+  visitor.counter("merges", "lookups", "Misses that joined one that was pending.", merges);
+  visitor.counter("permission_misses", "lookups", "Stores that found a read-only mapping.", permission_misses);
+}
+
+ParkedAccess& L1Tlb::park(const PageAccess& access) {
+  if (free_ == nullptr) {
+    accesses_.push_back(std::make_unique<ParkedAccess>());
+    free_ = accesses_.back().get();
+    free_->next = nullptr;
+  }
+  ParkedAccess* parked = free_;
+  free_ = parked->next;
+  ++parked_;
+  static_cast<PageAccess&>(*parked) = access;
+  if (access.kind == OpKind::Store) {
+    const auto partial = static_cast<std::size_t>(std::popcount(access.lines & ~access.whole));
+    parked->partial_bytes.assign(access.partial, access.partial + partial);
+    parked->partial = parked->partial_bytes.data();
+  }
+  return *parked;
+}
+
+}  // namespace nearfar

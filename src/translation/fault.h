@@ -1,0 +1,45 @@
+// A far fault at the host, from its arrival to its answer.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/types.h"
+#include "translation/page.h"
+
+namespace nearfar {
+
+struct Fault {
+  Fault* next = nullptr;  ///< in a queue, or in the free list
+  PageKey page;
+  DeviceId gpu{};
+  bool write = false;
+  Cycle stamp = 0;              ///< up to here its time has been put to a part
+  std::uint32_t accounted = 0;  ///< cycles since it left its GPU that have been
+};
+
+/// First-in first-out list of faults, linked through them.
+class FaultQueue {
+ public:
+  bool empty() const { return head_ == nullptr; }
+  std::uint32_t size() const { return size_; }
+  Fault* front() const { return head_; }
+  void push(Fault* fault) {
+    fault->next = nullptr;
+    (head_ == nullptr ? head_ : tail_->next) = fault;
+    tail_ = fault;
+    ++size_;
+  }
+  Fault* pop() {
+    Fault* fault = head_;
+    head_ = fault->next;
+    --size_;
+    return fault;
+  }
+
+ private:
+  Fault* head_ = nullptr;
+  Fault* tail_ = nullptr;
+  std::uint32_t size_ = 0;
+};
+
+}  // namespace nearfar

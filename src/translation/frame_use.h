@@ -1,0 +1,106 @@
+// What a GPU's compute units do with each frame they have mapped: accesses on their way, which an invalidation waits
+// for, and remote accesses, which access counters count. Kept only where pages can move.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "translation/page.h"
+
+namespace nearfar {
+
+class DrainListener {
+ public:
+  virtual ~DrainListener() = default;
+  /// No access of `page` is on its way any more.
+  virtual void drained(PhysPage page) = 0;
+  /// The access counter of a page has reached its threshold.
+  virtual void counted(PageKey page, Epoch epoch) = 0;
+};
+
+class FrameUse {
+ public:
+  FrameUse(unsigned devices, PageSize size, std::uint32_t threshold)
+      : by_device_(devices), shift_(size.bits), threshold_(threshold) {}
+  void set_listener(DrainListener& listener) { listener_ = &listener; }
+
+  /// `count` accesses of a frame begin, or end.
+  void enter(PhysPage page, std::uint32_t count) { at(page).outstanding += count; }
+  void leave(PhysPage page, std::uint32_t count) {
+    Use& use = at(page);
+    use.outstanding -= count;
+    if (use.outstanding == 0 && use.draining) {
+      use.draining = false;
+      listener_->drained(whole(page));
+    }
+  }
+  /// Whether no access is on its way; if one is, the listener is told when that is over.
+  bool drain(PhysPage page) {
+    Use& use = at(page);
+    use.draining = use.outstanding != 0;
+    return !use.draining;
+  }
+
+  /// A mapping to a frame has been written into, or removed from, the local table.
+  void map(PageKey page, PhysPage frame, Epoch epoch) {
+    Use& use = at(frame);
+    use.page = page;
+    use.epoch = epoch;
+    use.users = 0;
+    reset_counter(frame);
+  }
+  void reset_counter(PhysPage frame) {
+    at(frame).remote = 0;
+    at(frame).asked = false;
+  }
+  /// A compute unit has been given the mapping: its L1 TLB and L1 caches may hold something of it.
+  void note_user(PhysPage frame, unsigned cu) { at(frame).users |= std::uint64_t{1} << cu % 64; }
+  /// Whether it may be among those that have.
+  static bool is_user(std::uint64_t users, unsigned cu) { return (users >> cu % 64 & 1) != 0; }
+  std::uint64_t users(PhysPage frame) { return at(frame).users; }
+
+  /// Counts accesses that leave the GPU; 0 as threshold counts nothing.
+  void count_remote(PhysPage frame, std::uint32_t accesses) {
+    if (threshold_ == 0) return;
+    Use& use = at(frame);
+    if (use.asked) return;
+    use.remote += accesses;
+    if (use.remote < threshold_) return;
+    use.asked = true;
+    listener_->counted(use.page, use.epoch);
+  }
+
+  std::uint64_t outstanding() const {
+    std::uint64_t sum = 0;
+    for (const auto& frames : by_device_) {
+      for (const Use& use : frames) sum += use.outstanding;
+    }
+    return sum;
+  }
+
+ private:
+  struct Use {
+    std::uint32_t outstanding = 0;
+    std::uint32_t remote = 0;
+    std::uint64_t users = 0;  ///< compute units, by number modulo 64
+    PageKey page;
+    Epoch epoch = 0;
+    bool draining = false;
+    bool asked = false;
+  };
+
+  Use& at(PhysPage page) {
+    std::vector<Use>& frames = by_device_[page.device().value];
+    const std::uint64_t index = page.frame() >> shift_;
+    if (index >= frames.size()) frames.resize(index + index / 2 + 64);
+    return frames[index];
+  }
+  PhysPage whole(PhysPage page) const { return PhysPage{page.device(), page.frame() >> shift_ << shift_}; }
+
+  std::vector<std::vector<Use>> by_device_;
+  unsigned shift_;
+  std::uint32_t threshold_;
+  DrainListener* listener_ = nullptr;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,372 @@
+#include "translation/gmmu.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <utility>
+
+#include "sim/error.h"
+
+namespace nearfar {
+namespace {
+
+/// How soon a page that cannot leave yet is looked at again.
+constexpr Cycle kLookAgain = 16;
+
+}  // namespace
+
+void GmmuStats::describe(StatVisitor& visitor) {
+  visitor.counter("far_faults", "faults", "Walks that found no valid entry and asked the host.", far_faults);
+  visitor.counter("protection_faults", "faults", "Stores whose walk found a read-only entry and asked the host.",
+                  protection_faults);
+  visitor.counter("reissues", "faults", "Faults sent again since their answer was older than an invalidation.",
+                  reissues);
+  visitor.counter("duplicates", "messages", "Second answers to a fault, dropped.", duplicates);
+  visitor.counter("invalidation.received", "messages", "Invalidations that came from the host.", invalidations);
+  visitor.counter("invalidation.necessary", "messages", "Invalidations that found a valid entry.", necessary);
+  visitor.counter("invalidation.unnecessary", "messages", "Invalidations that found none.", unnecessary);
+  visitor.counter("invalidation.latency", "cycles", "Time from an invalidation's arrival to its entry's write, summed.",
+                  invalidation_cycles);
+  visitor.counter("downgrades", "messages", "Mappings made read-only.", downgrades);
+  visitor.counter("updates_cancelled", "walks", "Queued writes of mappings that an invalidation overtook.",
+                  updates_cancelled);
+  visitor.counter("move_requests", "messages", "Requests to move a page here, from access counters.", move_requests);
+}
+
+Gmmu::Gmmu(Partition& partition, const GmmuOptions& options, L2Tlb& tlb, Messenger& messenger, PageCaches& caches,
+           FrameUse& frames, WalkMemory* memory, TranslationOracle* oracle)
+    : partition_(partition),
+      options_(options),
+      tlb_(tlb),
+      messenger_(messenger),
+      caches_(caches),
+      frames_(frames),
+      oracle_(oracle),
+      walkers_(partition, options.gmmu, options.walk, options.table.upper, *this, memory),
+      shot_handler_(partition.add_handler<&Gmmu::on_shot_down>(this)),
+      transfer_handler_(partition.add_handler<&Gmmu::on_transfer>(this)) {
+  tlb_.set_handler(*this);
+  frames_.set_listener(*this);
+}
+
+void Gmmu::set_table(Pid pid, std::unique_ptr<PageTable> table) {
+  if (tables_.size() <= pid) tables_.resize(pid + std::size_t{1});
+  tables_[pid] = std::move(table);
+}
+
+void Gmmu::premap(PageKey page, const Mapping& mapping) {
+  tables_[page.pid()]->write(page.number(), Pte::leaf(mapping, options_.size.bits != 0));
+  frames_.map(page, mapping.page, mapping.epoch);
+  if (oracle_ != nullptr) oracle_->granted(partition_.device(), page, mapping);
+}
+
+// ------------------------------------------------------------------------------------------------- misses and walks
+
+void Gmmu::missed(PageKey page, Miss& miss) {
+  miss.state = MissState::Walk;
+  walkers_.submit(walkers_.make(miss.replayed ? WalkKind::Replay : WalkKind::Demand, page), WalkSource::Demand);
+}
+
+void Gmmu::walked(Walk& walk) {
+  switch (walk.kind) {
+    case WalkKind::Demand:
+    case WalkKind::Replay: walk_ended(walk); break;
+    case WalkKind::Update: update_ended(walk); break;
+    case WalkKind::Invalidate: write_ended(walk); break;
+    case WalkKind::Forwarded:
+    case WalkKind::Writeback: break;
+  }
+}
+
+void Gmmu::walk_ended(Walk& walk) {
+  Miss& miss = *tlb_.pending(walk.page);
+  tlb_.charge(miss, MissPart::GmmuBlocked, walk.queued);
+  tlb_.charge(miss, MissPart::GmmuQueue, walk.started);
+  tlb_.charge(miss, MissPart::GmmuCache, walk.looked_up);
+  tlb_.charge(miss, MissPart::GmmuUpper, walk.at_leaf);
+  tlb_.charge(miss, MissPart::GmmuLeaf);
+  const Pte entry = walk.cut_short ? Pte{} : tables_[walk.page.pid()]->read(walk.page.number());
+  if (std::exchange(miss.stale, false) && entry.valid()) {
+    // What was read is being invalidated: the request looks up again behind that.
+    ++tlb_.stats().stale_results;
+    const auto found = invalidations_.find(walk.page.value);
+    if (found != invalidations_.end() && !found->second.written) {
+      miss.state = MissState::Invalidate;
+    } else {
+      tlb_.look_up_again(walk.page);
+    }
+    return;
+  }
+  if (entry.valid() && (entry.writable() || !miss.write)) {
+    tlb_.answer(walk.page, {entry.page(), entry.writable(), 0});
+    return;
+  }
+  fault(walk.page, miss, entry.valid());
+}
+
+void Gmmu::fault(PageKey page, Miss& miss, bool protection) {
+  ++(protection ? stats_.protection_faults : stats_.far_faults);
+  ask_host(page, miss);
+}
+
+void Gmmu::ask_host(PageKey page, Miss& miss) {
+  miss.state = MissState::Fault;
+  miss.invalidated = false;
+  miss.fault_left = partition_.now();
+  Message message;
+  message.kind = MessageKind::Fault;
+  message.page = page;
+  message.write = miss.write;
+  message.stamp = static_cast<std::uint32_t>(partition_.now());
+  messenger_.send(options_.host, message);
+}
+
+// ---------------------------------------------------------------------------------------------------------- messages
+
+void Gmmu::on_message(const Message& message) {
+  switch (message.kind) {
+    case MessageKind::Map: take_mapping(message); break;
+    case MessageKind::Data:
+      caches_.page_came(PhysPage{message.from, message.stamp}, message.mapping.page);
+      take_mapping(message);
+      break;
+    case MessageKind::Invalidate:
+    case MessageKind::Downgrade: invalidate(message); break;
+    case MessageKind::Transfer: transfer(message); break;
+    case MessageKind::Part: break;
+    case MessageKind::MoveRefused: {
+      const Pte entry = tables_[message.page.pid()]->read(message.page.number());
+      if (entry.valid()) frames_.reset_counter(entry.page());
+      break;
+    }
+    default: throw SimulationError("a GPU received a message that is not for it");
+  }
+}
+
+/// A mapping comes, alone or with its page: it is written into the local table.
+void Gmmu::take_mapping(const Message& message) {
+  if (message.faulted) {
+    Miss* miss = tlb_.pending(message.page);
+    if (miss == nullptr || miss->state != MissState::Fault) {
+      ++stats_.duplicates;
+      return;
+    }
+    tlb_.charge_elsewhere(*miss, message.accounted);
+    tlb_.charge(*miss, message.kind == MessageKind::Map ? MissPart::LinkToGpu : MissPart::MigrationTransfer);
+    if (miss->invalidated && older(message.mapping.epoch, miss->epoch)) {
+      ++stats_.reissues;
+      ask_host(message.page, *miss);
+      return;
+    }
+    miss->state = MissState::Update;
+  }
+  Walk& walk = walkers_.make(WalkKind::Update, message.page);
+  walk.mapping = message.mapping;
+  walk.note = (message.faulted ? kAnswersFault : 0) | (message.tells_done ? kTellsHost : 0);
+  walkers_.submit(walk, WalkSource::Message);
+}
+
+void Gmmu::update_ended(Walk& walk) {
+  if ((walk.note & kDowngrades) != 0) {
+    write_ended(walk);
+    return;
+  }
+  premap(walk.page, walk.mapping);
+  if ((walk.note & kTellsHost) != 0) {
+    Message done;
+    done.kind = MessageKind::Done;
+    done.page = walk.page;
+    messenger_.send(options_.host, done);
+  }
+  if ((walk.note & kAnswersFault) == 0) return;
+  Miss& miss = *tlb_.pending(walk.page);
+  assert(miss.state == MissState::Update);
+  tlb_.charge(miss, MissPart::GmmuUpdate);
+  const bool enough = walk.mapping.writable || !miss.write;
+  if (options_.gmmu.replay == Replay::Short && enough && !invalidations_.contains(walk.page.value)) {
+    tlb_.answer(walk.page, {walk.mapping.page, walk.mapping.writable, 0});
+    return;
+  }
+  miss.replayed = true;
+  tlb_.look_up_again(walk.page);
+}
+
+// ------------------------------------------------------------------------------------------------------ invalidation
+
+void Gmmu::invalidate(const Message& message) {
+  const bool downgrade = message.kind == MessageKind::Downgrade;
+  ++(downgrade ? stats_.downgrades : stats_.invalidations);
+  const PageKey page = message.page;
+  if (options_.ideal_migration) {
+    tlb_.shoot_down(page);
+    Pte old = tables_[page.pid()]->read(page.number());
+    ++(old.valid() ? stats_.necessary : stats_.unnecessary);
+    if (old.valid()) {
+      caches_.forget(page, old.page());
+      caches_.drop_copies(old.page());
+    }
+    old.invalidate();
+    tables_[page.pid()]->write(page.number(), old);
+    disturb(page, message.mapping.epoch);
+    return;
+  }
+  assert(!invalidations_.contains(page.value));
+  Invalidation invalidation;
+  const Pte entry = tables_[page.pid()]->read(page.number());
+  invalidation.old = entry.page();
+  invalidation.had = entry.valid();
+  invalidation.epoch = message.mapping.epoch;
+  invalidation.arrived = partition_.now();
+  invalidation.downgrade = downgrade;
+  invalidation.held = tlb_.shoot_down(page);
+  invalidation.drained = !entry.valid() || frames_.drain(entry.page());
+  if (entry.valid()) {
+    // Without a valid entry no TLB above can hold the page.
+    caches_.forget(page, entry.page());
+    if (invalidation.drained) {
+      if (!downgrade) caches_.drop_copies(entry.page());
+    } else {
+      draining_[entry.page().value] = page.value;
+    }
+    frames_.reset_counter(entry.page());
+  }
+  invalidations_.emplace(page.value, invalidation);
+  disturb(page, message.mapping.epoch);
+
+  Transaction* t = partition_.pool().take();
+  t->mask = page.value;
+  partition_.schedule(t, shot_handler_, partition_.now() + options_.shootdown);
+  if (options_.how == InvalidateHow::ZeroLatency) {
+    entry_written(page, invalidations_.at(page.value));
+    return;
+  }
+  Walk& walk = walkers_.make(downgrade ? WalkKind::Update : WalkKind::Invalidate, page);
+  walk.note = downgrade ? kDowngrades : 0;
+  walkers_.submit(walk, WalkSource::Message);
+}
+
+/// What is under way for a page when its invalidation comes must not bring the old mapping back.
+void Gmmu::disturb(PageKey page, Epoch epoch) {
+  Miss* miss = tlb_.pending(page);
+  if (miss == nullptr) return;
+  if (miss->state == MissState::Walk) miss->stale = true;
+  if (miss->state == MissState::Fault) {
+    miss->invalidated = true;
+    miss->epoch = epoch;
+  }
+  if (miss->state != MissState::Update) return;
+  Walk* queued = nullptr;
+  walkers_.for_each_of(page, [&](Walk& walk, bool walking) {
+    if (walk.kind == WalkKind::Update && (walk.note & kAnswersFault) != 0 && !walking) queued = &walk;
+  });
+  if (queued == nullptr || !older(queued->mapping.epoch, epoch)) return;
+  ++stats_.updates_cancelled;
+  walkers_.withdraw(*queued);
+  tlb_.charge(*miss, MissPart::GmmuUpdate);
+  ask_host(page, *miss);
+}
+
+void Gmmu::write_ended(Walk& walk) { entry_written(walk.page, invalidations_.at(walk.page.value)); }
+
+/// The entry's old mapping is gone from the local table.
+void Gmmu::entry_written(PageKey page, Invalidation& invalidation) {
+  PageTable& table = *tables_[page.pid()];
+  Pte entry = table.read(page.number());
+  if (invalidation.downgrade) {
+    entry.set_writable(false);
+    if (entry.valid()) table.write(page.number(), entry);
+  } else {
+    ++(entry.valid() ? stats_.necessary : stats_.unnecessary);
+    if (entry.valid() && (!invalidation.had || invalidation.old != entry.page())) {
+      // A write of an older mapping was in a walker when the invalidation came; nobody has used it.
+      frames_.reset_counter(entry.page());
+    }
+    entry.invalidate();
+    table.write(page.number(), entry);
+    stats_.invalidation_cycles += partition_.now() - invalidation.arrived;
+  }
+  invalidation.written = true;
+  Miss* miss = tlb_.pending(page);
+  if (miss != nullptr && miss->state == MissState::Invalidate) {
+    tlb_.charge(*miss, MissPart::GmmuQueue);
+    tlb_.look_up_again(page);
+  }
+  acknowledge_when_done(page);
+}
+
+void Gmmu::drained(PhysPage frame) {
+  const auto found = draining_.find(frame.value);
+  const PageKey page{found->second};
+  draining_.erase(found);
+  Invalidation& invalidation = invalidations_.at(page.value);
+  invalidation.drained = true;
+  if (!invalidation.downgrade) caches_.drop_copies(frame);
+  acknowledge_when_done(page);
+}
+
+void Gmmu::on_shot_down(Transaction* t) {
+  const PageKey page{t->mask};
+  partition_.pool().give(t);
+  invalidations_.at(page.value).shot_down = true;
+  acknowledge_when_done(page);
+}
+
+void Gmmu::acknowledge_when_done(PageKey page) {
+  const auto found = invalidations_.find(page.value);
+  const Invalidation& invalidation = found->second;
+  if (!invalidation.shot_down || !invalidation.written || !invalidation.drained) return;
+  if (oracle_ != nullptr) {
+    if (invalidation.downgrade) {
+      oracle_->downgraded(partition_.device(), page);
+    } else {
+      oracle_->revoked(partition_.device(), page, invalidation.epoch);
+    }
+  }
+  Message message;
+  message.kind = MessageKind::Acknowledge;
+  message.page = page;
+  message.held = invalidation.held;
+  message.mapping.epoch = invalidation.epoch;
+  invalidations_.erase(found);
+  messenger_.send(options_.host, message);
+}
+
+// ----------------------------------------------------------------------------------------------- movement and counters
+
+/// This GPU's page goes to another device.
+void Gmmu::transfer(const Message& message) {
+  Transaction* t = partition_.pool().take();
+  message.put(*t);
+  partition_.schedule(t, transfer_handler_, partition_.now() + options_.setup);
+}
+
+void Gmmu::on_transfer(Transaction* t) {
+  Message message = Message::get(*t);
+  const PhysPage old{partition_.device(), message.stamp};
+  if (!caches_.can_write_back(old)) {
+    // A store that has been ordered still waits for the rest of its line.
+    partition_.schedule(t, transfer_handler_, partition_.now() + kLookAgain);
+    return;
+  }
+  partition_.pool().give(t);
+  caches_.write_back(old, message.write);
+  message.kind = MessageKind::Data;
+  messenger_.send(message.to, message);
+}
+
+void Gmmu::counted(PageKey page, Epoch epoch) {
+  ++stats_.move_requests;
+  Message message;
+  message.kind = MessageKind::MoveRequest;
+  message.page = page;
+  message.mapping.epoch = epoch;
+  messenger_.send(options_.host, message);
+}
+
+std::string Gmmu::describe_waiting() const {
+  std::string text = walkers_.describe_waiting("GMMU");
+  if (!invalidations_.empty()) text += fmt::format("  GMMU: {} invalidations not acknowledged\n", invalidations_.size());
+  return text;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,140 @@
+// A GPU's memory management unit: walks its local page tables for misses of the L2 TLB, sends far faults to the host,
+// writes the mappings that come back, and carries out invalidations.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/partition.h"
+#include "stats/stat.h"
+#include "translation/frame_use.h"
+#include "translation/l2_tlb.h"
+#include "translation/message.h"
+#include "translation/page_table.h"
+#include "translation/translation_oracle.h"
+#include "translation/translation_spec.h"
+#include "translation/walk_unit.h"
+
+namespace nearfar {
+
+struct GmmuStats {
+  std::uint64_t far_faults = 0;
+  std::uint64_t protection_faults = 0;
+  std::uint64_t reissues = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t invalidations = 0;
+  std::uint64_t necessary = 0;
+  std::uint64_t unnecessary = 0;
+  std::uint64_t invalidation_cycles = 0;
+  std::uint64_t downgrades = 0;
+  std::uint64_t updates_cancelled = 0;
+  std::uint64_t move_requests = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
+/// The GPU around a GMMU: its caches.
+class PageCaches {
+ public:
+  virtual ~PageCaches() = default;
+  /// A mapping of `page` to `frame` is void: the L1 TLBs forget it.
+  virtual void forget(PageKey page, PhysPage frame) = 0;
+  /// No access to a page by way of an old mapping is left: the L1s forget its lines.
+  virtual void drop_copies(PhysPage page) = 0;
+  /// Whether no line of a page of this GPU's memory is still on its way from there.
+  virtual bool can_write_back(PhysPage page) = 0;
+  /// A page of this GPU's memory is copied elsewhere: what the L2 has of it goes to memory, and is dropped if the page
+  /// `moves`.
+  virtual void write_back(PhysPage page, bool moves) = 0;
+  /// The contents of a page have come.
+  virtual void page_came(PhysPage from, PhysPage to) = 0;
+};
+
+struct GmmuOptions {
+  DeviceId host;
+  GmmuSpec gmmu;
+  WalkSpec walk;
+  PageTableSpec table;
+  PageSize size;
+  InvalidateHow how = InvalidateHow::Walk;
+  Cycle shootdown = 10;
+  Cycle setup = 0;
+  bool ideal_migration = false;  ///< an invalidation takes no time and is not acknowledged
+};
+
+class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
+ public:
+  Gmmu(Partition& partition, const GmmuOptions& options, L2Tlb& tlb, Messenger& messenger, PageCaches& caches,
+       FrameUse& frames, WalkMemory* memory, TranslationOracle* oracle);
+
+  /// The local page table of a process, which the machine fills before the first cycle.
+  void set_table(Pid pid, std::unique_ptr<PageTable> table);
+  PageTable& local_table(Pid pid) { return *tables_[pid]; }
+  /// A mapping that exists from the start.
+  void premap(PageKey page, const Mapping& mapping);
+
+  void on_message(const Message& message);
+
+  void missed(PageKey page, Miss& miss) override;
+  const PageTable& table(Pid pid) const override { return *tables_[pid]; }
+  void walked(Walk& walk) override;
+  void drained(PhysPage page) override;
+  void counted(PageKey page, Epoch epoch) override;
+
+  WalkUnit& walkers() { return walkers_; }
+  GmmuStats& stats() { return stats_; }
+  bool idle() const { return walkers_.idle() && invalidations_.empty(); }
+  std::string describe_waiting() const;
+
+ private:
+  /// An invalidation or downgrade, from its arrival to its acknowledgement.
+  struct Invalidation {
+    PhysPage old;
+    bool had = false;  ///< the table had a valid mapping
+    Epoch epoch = 0;
+    Cycle arrived = 0;
+    bool downgrade = false;
+    bool shot_down = false;  ///< the TLBs' time is over
+    bool written = false;    ///< the table's entry
+    bool drained = false;
+    bool held = false;       ///< the L2 TLB held it
+  };
+  // What a walk is for, beside its kind.
+  static constexpr std::uint64_t kAnswersFault = 1;
+  static constexpr std::uint64_t kTellsHost = 2;
+  static constexpr std::uint64_t kDowngrades = 4;
+
+  void walk_ended(Walk& walk);
+  void update_ended(Walk& walk);
+  void write_ended(Walk& walk);
+  void fault(PageKey page, Miss& miss, bool protection);
+  void ask_host(PageKey page, Miss& miss);
+  void take_mapping(const Message& message);
+  void invalidate(const Message& message);
+  void entry_written(PageKey page, Invalidation& invalidation);
+  void on_shot_down(Transaction* t);
+  void acknowledge_when_done(PageKey page);
+  void transfer(const Message& message);
+  void on_transfer(Transaction* t);
+  void disturb(PageKey page, Epoch epoch);
+
+  Partition& partition_;
+  GmmuOptions options_;
+  L2Tlb& tlb_;
+  Messenger& messenger_;
+  PageCaches& caches_;
+  FrameUse& frames_;
+  TranslationOracle* oracle_;
+  WalkUnit walkers_;
+  std::vector<std::unique_ptr<PageTable>> tables_;  ///< by process
+  boost::unordered_flat_map<std::uint64_t, Invalidation> invalidations_;
+  boost::unordered_flat_map<std::uint64_t, std::uint64_t> draining_;  ///< frame → page
+  HandlerId shot_handler_;
+  HandlerId transfer_handler_;
+  GmmuStats stats_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,92 @@
+// The host's MMU: looks far faults up in its TLB, walks the host's page tables for those that miss, and hands them to
+// the UVM driver.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/partition.h"
+#include "stats/stat.h"
+#include "translation/fault.h"
+#include "translation/message.h"
+#include "translation/page_table.h"
+#include "translation/tlb.h"
+#include "translation/uvm_driver.h"
+#include "translation/walk_unit.h"
+
+namespace nearfar {
+
+struct HostMmuStats {
+  std::uint64_t lookups = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t pte_writes = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
+/// The caches of the host's memory.
+class HostCaches {
+ public:
+  virtual ~HostCaches() = default;
+  virtual void write_back(PhysPage page) = 0;
+  virtual void page_came(PhysPage from, PhysPage to) = 0;
+};
+
+struct HostMmuOptions {
+  HostMmuSpec mmu;
+  WalkSpec walk;
+  PageTableSpec table;
+  UvmOptions uvm;
+};
+
+class HostMmu final : public WalkClient, public HostTables {
+ public:
+  HostMmu(Partition& partition, const HostMmuOptions& options, FrameAllocator& frames, Messenger& messenger,
+          HostCaches& caches, WalkMemory& memory, TranslationOracle* oracle);
+
+  /// The host's page table of a process, and the record of each of its pages; the machine fills both.
+  void add_process(Pid pid, std::unique_ptr<PageTable> table, std::uint64_t first, std::uint64_t pages);
+  /// Writes what the record says into the table.
+  void publish_at_start(PageKey page);
+
+  void on_message(const Message& message);
+
+  const PageTable& table(Pid pid) const override { return *tables_[pid]; }
+  void walked(Walk& walk) override;
+  void forget(PageKey page) override;
+  void publish(PageKey page, const Mapping& mapping) override;
+  void walk_for(PageKey page) override;
+  void answered(Fault* fault) override;
+  void write_back(PhysPage page) override { caches_.write_back(page); }
+  void page_came(PhysPage from, PhysPage to) override { caches_.page_came(from, to); }
+
+  UvmDriver& driver() { return driver_; }
+  WalkUnit& walkers() { return walkers_; }
+  HostMmuStats& stats() { return stats_; }
+  MissStats& parts() { return parts_; }
+  bool idle() const { return faults_ == 0 && walkers_.idle() && driver_.idle(); }
+  std::string describe_waiting() const;
+
+ private:
+  void fault_arrived(const Message& message);
+  void on_lookup(Transaction* t);
+  void charge(Fault& fault, MissPart part, Cycle until);
+
+  Partition& partition_;
+  HostMmuOptions options_;
+  HostCaches& caches_;
+  Tlb tlb_;
+  WalkUnit walkers_;
+  MissStats parts_;
+  UvmDriver driver_;
+  std::vector<std::unique_ptr<PageTable>> tables_;
+  std::vector<std::unique_ptr<Fault[]>> slabs_;
+  Fault* free_ = nullptr;
+  std::uint64_t faults_ = 0;  ///< not yet answered
+  HandlerId lookup_handler_;
+  HostMmuStats stats_;
+};
+
+}  // namespace nearfar

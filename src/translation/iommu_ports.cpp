@@ -1,0 +1,65 @@
+#include "translation/iommu_ports.h"
+
+namespace nearfar {
+
+void AtsPort::missed(PageKey page, Miss& miss) {
+  miss.state = MissState::Ats;
+  Message message;
+  message.kind = MessageKind::AtsRequest;
+  message.page = page;
+  message.stamp = static_cast<std::uint32_t>(partition_.now());
+  messenger_.send(host_, message);
+}
+
+void AtsPort::on_message(const Message& message) {
+  Miss& miss = *tlb_.pending(message.page);
+  L2Tlb::charge_elsewhere(miss, message.accounted);
+  tlb_.charge(miss, MissPart::IommuLink);
+  tlb_.answer(message.page, message.mapping);
+}
+
+SvmPort::SvmPort(Partition& partition, const IommuSpec& iommu, const WalkSpec& walk, const PageTableSpec& table,
+                 PageSize size, L2Tlb& tlb, WalkMemory& memory)
+    : partition_(partition),
+      hop_(iommu.hop),
+      tlb_(tlb),
+      request_handler_(partition.add_handler<&SvmPort::on_request>(this)),
+      answer_handler_(partition.add_handler<&SvmPort::on_answer>(this)),
+      iommu_(partition, iommu, walk, table, size, true, *this, &memory) {
+  tlb.set_handler(*this);
+}
+
+void SvmPort::missed(PageKey page, Miss& miss) {
+  miss.state = MissState::Ats;
+  Transaction* t = partition_.pool().take();
+  t->mask = page.value;
+  partition_.schedule(t, request_handler_, out_.take(partition_.now()) + hop_);
+}
+
+void SvmPort::on_request(Transaction* t) {
+  const PageKey page{t->mask};
+  partition_.pool().give(t);
+  tlb_.charge(*tlb_.pending(page), MissPart::IommuLink);
+  iommu_.request(partition_.device(), page, 0);
+}
+
+void SvmPort::iommu_answers(DeviceId, PageKey page, const Mapping& mapping, std::uint32_t accounted) {
+  Transaction* t = partition_.pool().take();
+  t->mask = page.value;
+  t->line = PhysLine{mapping.page.value};
+  t->user = mapping.writable ? 1 : 0;
+  t->accounted = accounted;
+  partition_.schedule(t, answer_handler_, back_.take(partition_.now()) + hop_);
+}
+
+void SvmPort::on_answer(Transaction* t) {
+  const PageKey page{t->mask};
+  const Mapping mapping{PhysPage{t->line.value}, t->user != 0, 0};
+  Miss& miss = *tlb_.pending(page);
+  L2Tlb::charge_elsewhere(miss, t->accounted);
+  partition_.pool().give(t);
+  tlb_.charge(miss, MissPart::IommuLink);
+  tlb_.answer(page, mapping);
+}
+
+}  // namespace nearfar

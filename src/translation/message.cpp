@@ -1,0 +1,27 @@
+#include "translation/message.h"
+
+namespace nearfar {
+
+void send_translation_message(Partition& partition, Fabric& fabric, std::uint64_t message_bytes, PageSize size,
+                              DeviceId to, const Message& message) {
+  Transaction* t = partition.pool().take();
+  Message sent = message;
+  sent.from = partition.device();
+  sent.put(*t);
+  t->destination = to.value;
+  t->wire_bytes = static_cast<std::uint16_t>(message_bytes);
+  if (message.kind == MessageKind::Data) {
+    // A large page goes as a train of small ones; the mapping rides with the last.
+    for (std::uint64_t i = 1; i < size.frames(); ++i) {
+      Transaction* part = partition.pool().take();
+      *part = *t;
+      part->user = static_cast<std::uint32_t>(MessageKind::Part);
+      part->wire_bytes = static_cast<std::uint16_t>(kPageBytes);
+      fabric.send_message(part);
+    }
+    t->wire_bytes = static_cast<std::uint16_t>(kPageBytes);
+  }
+  fabric.send_message(t);
+}
+
+}  // namespace nearfar

@@ -1,0 +1,101 @@
+// What the devices tell one another about translation, as messages over the links.
+#pragma once
+
+#include <cstdint>
+
+#include "interconnect/fabric.h"
+#include "sim/partition.h"
+#include "sim/transaction.h"
+#include "translation/page.h"
+
+namespace nearfar {
+
+enum class MessageKind : std::uint8_t {
+  AtsRequest,   ///< GPU → IOMMU: translate `page`
+  AtsResponse,  ///< IOMMU → GPU: `mapping`
+  Fault,        ///< GPU → host: no sufficient mapping of `page`
+  Map,          ///< host → GPU: answer to a fault without a movement: `mapping`
+  MoveRequest,  ///< GPU → host: the access counter of `page` has reached its threshold
+  MoveRefused,  ///< host → GPU: the request was dropped
+  Invalidate,   ///< host → GPU: forget `page`; `mapping.epoch` is the new one
+  Downgrade,    ///< host → GPU: `page` becomes read-only
+  Acknowledge,  ///< GPU → host: `page` is forgotten or read-only
+  Transfer,     ///< host → GPU: send `page` to device `to`, which will map it at `mapping`
+  Data,         ///< any → GPU or host: the page itself, with its new mapping
+  Part,         ///< any → any: a piece of a large page, before its last
+  Done,         ///< GPU → host: the page has come and is mapped
+};
+
+/// Answers and data never wait behind requests.
+constexpr bool is_response(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::AtsRequest:
+    case MessageKind::Fault:
+    case MessageKind::MoveRequest:
+    case MessageKind::Invalidate:
+    case MessageKind::Downgrade:
+    case MessageKind::Transfer: return false;
+    default: return true;
+  }
+}
+
+struct Message {
+  MessageKind kind = MessageKind::Fault;
+  PageKey page;
+  Mapping mapping;
+  bool write = false;           ///< Fault: a store asks; Transfer: the page moves, it is not copied
+  bool tells_done = false;      ///< Map, Transfer, Data: the host waits for Done
+  bool faulted = false;         ///< Transfer, Data: a fault waits for it
+  bool held = false;            ///< Acknowledge: the L2 TLB held it
+  DeviceId from{};              ///< set by the sender
+  DeviceId to{};                ///< Transfer: the new owner
+  std::uint32_t stamp = 0;      ///< Fault: low bits of the cycle in which it left; Transfer, Data: the old frame
+  std::uint32_t accounted = 0;  ///< answers to a fault: cycles since it left that the host has put to a component
+
+  static Message get(const Transaction& t);
+  void put(Transaction& t) const;
+};
+
+inline void Message::put(Transaction& t) const {
+  t.kind = TransactionKind::Message;
+  t.reply = is_response(kind);
+  t.mask = page.value;
+  t.line = PhysLine{mapping.page.value};
+  t.user = static_cast<std::uint32_t>(kind) | (write ? 1U << 8 : 0U) | (faulted ? 1U << 9 : 0U) |
+           (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (mapping.writable ? 1U << 11 : 0U) | std::uint32_t{to.value} << 16;
+  t.data_bytes = mapping.epoch;
+  t.requester = from.value;
+  t.stage_start = stamp;
+  t.accounted = accounted;
+  t.application = page.pid();
+}
+
+inline Message Message::get(const Transaction& t) {
+  Message m;
+  m.kind = static_cast<MessageKind>(t.user & 0xff);
+  m.page = PageKey{t.mask};
+  m.mapping = {PhysPage{t.line.value}, (t.user >> 11 & 1) != 0, t.data_bytes};
+  m.write = (t.user >> 8 & 1) != 0;
+  m.faulted = (t.user >> 9 & 1) != 0;
+  m.tells_done = (t.user >> 12 & 1) != 0;
+  m.held = (t.user >> 10 & 1) != 0;
+  m.to = DeviceId{static_cast<std::uint8_t>(t.user >> 16)};
+  m.from = DeviceId{t.requester};
+  m.stamp = t.stage_start;
+  m.accounted = t.accounted;
+  return m;
+}
+
+/// How a part of the translation stack reaches the other devices.
+class Messenger {
+ public:
+  virtual ~Messenger() = default;
+  /// Sends a message of the configured size, or a page.
+  virtual void send(DeviceId to, const Message& message) = 0;
+};
+
+/// Puts a message on the links: of the configured size, a page with its mapping as so many bytes more.
+void send_translation_message(Partition& partition, Fabric& fabric, std::uint64_t message_bytes, PageSize size,
+                              DeviceId to, const Message& message);
+
+}  // namespace nearfar

@@ -1,0 +1,84 @@
+// A miss of a GPU's L2 TLB, from its miss register to its answer, and where its time goes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "memory/targets.h"
+#include "stats/stat.h"
+#include "translation/page.h"
+
+namespace nearfar {
+
+struct Walk;
+
+/// The parts of a miss's latency. Every cycle belongs to exactly one.
+enum class MissPart : std::uint8_t {
+  GmmuBlocked,
+  GmmuQueue,
+  Filter,
+  GmmuCache,
+  GmmuUpper,
+  GmmuLeaf,
+  FaultBuffer,
+  LinkToHost,
+  HostTlb,
+  HostQueue,
+  HostCache,
+  HostUpper,
+  HostLeaf,
+  RemoteLink,
+  RemoteQueue,
+  RemoteWalk,
+  DriverBatch,
+  DriverParked,
+  MigrationInvalidate,
+  MigrationTransfer,
+  LinkToGpu,
+  GmmuUpdate,
+  Replay,
+  IommuLink,
+  IommuTlb,
+  IommuQueue,
+  IommuWalk,
+};
+inline constexpr std::size_t kMissParts = 27;
+
+/// Sums over the measured misses: the first request of each miss register. Each device adds what happened in it.
+struct MissStats {
+  std::uint64_t count = 0;
+  std::uint64_t latency = 0;
+  std::uint64_t merged_latency = 0;
+  std::array<std::uint64_t, kMissParts> parts{};
+  Histogram histogram;
+
+  void add(MissPart part, std::uint64_t cycles) { parts[static_cast<std::size_t>(part)] += cycles; }
+  void describe(StatVisitor& visitor);
+};
+
+enum class MissState : std::uint8_t {
+  Walk,        ///< waits for a walker, or is walked
+  Invalidate,  ///< its walk's result was stale: waits for the invalidation that made it so
+  Fault,       ///< the host is asked
+  Update,      ///< the answer is being written into the local table
+  Lookup,      ///< looks the L2 TLB up again
+  Ats,         ///< the IOMMU is asked
+};
+
+struct Miss {
+  Targets targets;      ///< compute units
+  Cycle since = 0;      ///< when the miss was known
+  Cycle stamp = 0;      ///< up to here its time has been put to a part
+  Cycle fault_left = 0;
+  MissState state = MissState::Walk;
+  bool write = false;        ///< a store waits
+  bool stale = false;        ///< an invalidation came while it was waiting or walking
+  bool invalidated = false;  ///< an invalidation, `epoch`, came while the host was asked
+  bool replayed = false;     ///< its time from here on is the replay's
+  Epoch epoch = 0;
+  std::uint64_t merged = 0;        ///< requests that joined
+  std::uint64_t merged_since = 0;  ///< sum of the cycles in which they did
+  std::uint64_t accounted = 0;     ///< cycles put to parts, in all devices
+};
+
+}  // namespace nearfar

@@ -1,0 +1,104 @@
+#include "translation/tlb.h"
+
+#include <cassert>
+#include <cstring>
+
+namespace nearfar {
+
+Tlb::Tlb(std::uint32_t entries, std::uint32_t ways)
+    : sets_(entries == 0 ? 1 : entries / ways), ways_(entries == 0 ? 0 : ways) {
+  assert(entries == 0 || (entries % ways == 0 && ways <= 256));
+  tags_.assign(entries, kInvalid);
+  ages_.resize(entries);
+  entries_.resize(entries);
+  held_in_.assign(sets_, 0);
+  for (std::uint32_t slot = 0; slot < entries; ++slot) ages_[slot] = static_cast<std::uint8_t>(slot % ways);
+}
+
+std::uint32_t Tlb::find(PageKey page) const {
+  if (infinite()) {
+    const auto found = index_.find(page.value);
+    return found == index_.end() ? kNone : found->second;
+  }
+  const std::uint32_t tag = tag_of(page);
+  if (tags_[last_] == tag && entries_[last_].page == page) return last_;
+  const auto first = static_cast<std::uint32_t>(set_of(page) * ways_);
+  const std::uint32_t* tags = &tags_[first];
+  for (std::uint32_t way = 0; way < ways_; ++way) {
+    if (tags[way] == tag && entries_[first + way].page == page) return first + way;
+  }
+  return kNone;
+}
+
+void Tlb::make_youngest(std::uint32_t slot) {
+  const std::uint8_t mine = ages_[slot];
+  if (mine == 0) return;
+  std::uint8_t* ages = &ages_[slot / ways_ * ways_];
+  for (std::uint32_t way = 0; way < ways_; ++way) ages[way] = static_cast<std::uint8_t>(ages[way] + (ages[way] < mine));
+  ages_[slot] = 0;
+}
+
+const Mapping* Tlb::use(PageKey page) {
+  const std::uint32_t slot = find(page);
+  if (slot == kNone) return nullptr;
+  if (infinite()) return &all_[slot].mapping;
+  make_youngest(slot);
+  last_ = slot;
+  return &entries_[slot].mapping;
+}
+
+const Mapping* Tlb::peek(PageKey page) const {
+  const std::uint32_t slot = find(page);
+  if (slot == kNone) return nullptr;
+  return infinite() ? &all_[slot].mapping : &entries_[slot].mapping;
+}
+
+std::optional<Tlb::Entry> Tlb::insert(PageKey page, const Mapping& mapping) {
+  std::uint32_t slot = find(page);
+  if (infinite()) {
+    if (slot == kNone) {
+      index_.emplace(page.value, static_cast<std::uint32_t>(all_.size()));
+      all_.push_back({page, mapping});
+      ++held_;
+    } else {
+      all_[slot].mapping = mapping;
+    }
+    return std::nullopt;
+  }
+  std::optional<Entry> victim;
+  if (slot == kNone) {
+    const auto first = static_cast<std::uint32_t>(set_of(page) * ways_);
+    if (held_in_[first / ways_] < ways_) {
+      slot = first;
+      while (tags_[slot] != kInvalid) ++slot;
+      ++held_in_[first / ways_];
+      ++held_;
+    } else {
+      const void* oldest = std::memchr(&ages_[first], static_cast<int>(ways_ - 1), ways_);
+      slot = static_cast<std::uint32_t>(static_cast<const std::uint8_t*>(oldest) - ages_.data());
+      victim = entries_[slot];
+    }
+  }
+  tags_[slot] = tag_of(page);
+  entries_[slot] = {page, mapping};
+  make_youngest(slot);
+  return victim;
+}
+
+bool Tlb::erase(PageKey page) {
+  const std::uint32_t slot = find(page);
+  if (slot == kNone) return false;
+  --held_;
+  if (!infinite()) {
+    tags_[slot] = kInvalid;
+    --held_in_[slot / ways_];
+    return true;
+  }
+  index_.erase(page.value);
+  all_[slot] = all_.back();
+  if (slot + 1 != all_.size()) index_[all_[slot].page.value] = slot;
+  all_.pop_back();
+  return true;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,74 @@
+// A TLB's array: which pages it holds, where they are mapped, and which one leaves next (true LRU in the set). No
+// timing. One class serves the L1, L2, IOMMU and host TLBs.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "translation/page.h"
+
+namespace nearfar {
+
+class Tlb {
+ public:
+  struct Entry {
+    PageKey page;
+    Mapping mapping;
+  };
+
+  /// `entries` a multiple of `ways`; 0 entries: holds everything it is given.
+  Tlb(std::uint32_t entries, std::uint32_t ways);
+
+  /// The mapping of a page, made most recent; null when it is not held.
+  const Mapping* use(PageKey page);
+  /// The same without making it recent.
+  const Mapping* peek(PageKey page) const;
+
+  /// Holds a page as the most recent of its set. What had to leave for it is the answer.
+  std::optional<Entry> insert(PageKey page, const Mapping& mapping);
+  /// Whether it was held.
+  bool erase(PageKey page);
+
+  std::uint32_t size() const { return held_; }
+  /// Visits every entry, in a fixed order (an infinite TLB: in order of insertion).
+  template <class Visit>
+  void for_each(Visit visit) const {
+    if (infinite()) {
+      for (const Entry& entry : all_) visit(entry);
+      return;
+    }
+    for (std::size_t slot = 0; slot < entries_.size(); ++slot) {
+      if (tags_[slot] != kInvalid) visit(entries_[slot]);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kInvalid = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  bool infinite() const { return ways_ == 0; }
+  std::uint64_t set_of(PageKey page) const { return sets_ == 1 ? 0 : page.number() % sets_; }
+  /// A tag that is quick to compare; the entry has the whole name.
+  static std::uint32_t tag_of(PageKey page) {
+    const auto tag = static_cast<std::uint32_t>(page.value ^ page.value >> 32);
+    return tag == kInvalid ? 0 : tag;
+  }
+  std::uint32_t find(PageKey page) const;
+  void make_youngest(std::uint32_t slot);
+
+  std::uint32_t sets_;
+  std::uint32_t ways_;
+  std::uint32_t held_ = 0;
+  std::uint32_t last_ = 0;  ///< slot of the last use: likely to be that of the next
+  std::vector<std::uint32_t> tags_;
+  std::vector<std::uint8_t> ages_;  ///< of a set: a permutation, 0 is the most recent
+  std::vector<std::uint16_t> held_in_;  ///< by set
+  std::vector<Entry> entries_;
+
+  std::vector<Entry> all_;  ///< infinite
+  boost::unordered_flat_map<std::uint64_t, std::uint32_t> index_;
+};
+
+}  // namespace nearfar

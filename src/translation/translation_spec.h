@@ -1,0 +1,145 @@
+// What translates addresses: the part of a system's YAML that describes TLBs, walkers, page tables and the driver.
+#pragma once
+
+#include <cstdint>
+
+#include "config/quantity.h"
+#include "sim/types.h"
+#include "translation/page.h"
+
+namespace nearfar {
+
+class Section;
+
+enum class TranslationKind : std::uint8_t {
+  Ideal,  ///< one latency for every page, no structures
+  Ats,    ///< TLBs in the GPUs, everything below them in the host's IOMMU
+  Mmu,    ///< a GMMU and a local page table in each GPU, far faults to the host's MMU and the UVM driver
+  Svm,    ///< one GPU that shares its memory and page table with the host behind an IOMMU beside it
+};
+
+struct TranslationSpec {
+  TranslationKind kind = TranslationKind::Ideal;
+  Cycle latency = 1;        // ideal: every page of an instruction, this many cycles, no limit
+  Bytes message = 32;       // of a request, answer, invalidation or acknowledgement on a link
+  bool observe = false;     // reuse distances at the IOMMU TLB, snapshots of TLBs, sharing of pages
+  Cycle snapshot = 20'000;  // between two looks at what the TLBs hold, when observed
+
+  void describe(Section& section);
+};
+
+struct TlbSpec {
+  std::uint32_t entries = 512;  // 0: unlimited
+  std::uint32_t ways = 16;
+  Cycle latency = 10;
+  std::uint32_t lookups_per_cycle = 0;  // 0: no limit
+  std::uint32_t mshrs = 256;
+
+  void describe(Section& section);
+};
+
+struct WalkCacheSpec {
+  std::uint32_t entries = 128;
+  Cycle latency = 1;
+  bool unlimited = false;
+  bool by_level = false;  // svm: 32, 4 and 2 entries for levels 2, 3 and 4
+
+  void describe(Section& section);
+};
+
+/// Walkers with their queue and walk cache: of a GMMU, an IOMMU or the host's MMU.
+struct WalkersSpec {
+  std::uint32_t walkers = 8;  // 0: unlimited
+  std::uint32_t queue = 64;   // pw_queue.entries
+  WalkCacheSpec cache;        // pw_cache
+
+  void describe(Section& section);
+};
+
+enum class Replay : std::uint8_t { Full, Short };
+enum class WalkTiming : std::uint8_t { FixedLevel, FixedTotal, Memory };
+enum class UpperLevels : std::uint8_t { Prebuilt, OnDemand };
+
+struct WalkSpec {
+  WalkTiming timing = WalkTiming::FixedLevel;
+  Cycle cycles_per_level = 100;
+  Cycle cycles = 500;  // fixed-total
+
+  void describe(Section& section);
+};
+
+struct PageTableSpec {
+  std::uint32_t levels = 5;
+  UpperLevels upper = UpperLevels::Prebuilt;
+
+  void describe(Section& section);
+};
+
+struct PageSpec {
+  PageSize size;
+
+  void describe(Section& section);
+};
+
+struct GmmuSpec : WalkersSpec {
+  Replay replay = Replay::Full;
+
+  void describe(Section& section);
+};
+
+struct IommuSpec : WalkersSpec {
+  TlbSpec tlb{4096, 64, 200, 1, 1024};
+  TlbSpec l1_tlb{32, 32, 4, 0, 1};  // svm
+  Cycle hop = 100;                  // svm: GPU to IOMMU, one way; one request a cycle each way
+  Cycle memory_hop = 20;            // svm: IOMMU to memory, one way
+
+  void describe(Section& section);
+};
+
+struct HostMmuSpec : WalkersSpec {
+  TlbSpec tlb{2048, 64, 20, 0, 1};
+
+  HostMmuSpec() { walkers = 16; }
+  void describe(Section& section);
+};
+
+enum class UvmReplay : std::uint8_t { PerFault, PerBatch };
+
+struct UvmSpec {
+  std::uint32_t batch_size = 256;
+  Cycle batch_wait = 0;
+  Cycle batch_fixed = 100;      // batch_fixed_cycles
+  Cycle per_fault = 0;          // per_fault_cycles
+  Cycle fault_software = 0;     // fault_software_cycles
+  std::uint32_t concurrent_migrations = 256;
+
+  void describe(Section& section);
+};
+
+
+enum class PagePolicy : std::uint8_t { Pinned, OnTouch, FirstTouch, AccessCounter, Replication, NoFault };
+enum class InvalidateTargets : std::uint8_t { Auto, Owner, Broadcast };
+enum class InvalidateHow : std::uint8_t { Walk, ZeroLatency };
+
+struct AccessCounterSpec {
+  std::uint32_t threshold = 256;
+
+  void describe(Section& section);
+};
+
+struct InvalidateSpec {
+  InvalidateTargets targets = InvalidateTargets::Auto;
+  InvalidateHow how = InvalidateHow::Walk;
+
+  void describe(Section& section);
+};
+
+struct MigrationSpec {
+  Cycle setup = 0;      // setup_cycles
+  bool ideal = false;   // invalidation and transfer take no time and no bandwidth
+  bool evict = false;   // a full GPU sends pages back to the host
+
+  void describe(Section& section);
+};
+
+}  // namespace nearfar

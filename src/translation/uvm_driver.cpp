@@ -1,0 +1,423 @@
+#include "translation/uvm_driver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/error.h"
+
+namespace nearfar {
+
+void UvmStats::describe(StatVisitor& visitor) {
+  visitor.counter("faults", "faults", "Far faults that reached the driver.", faults);
+  visitor.counter("batches", "batches", "Batches in which it took them.", batches);
+  visitor.histogram("batch_size", "faults", "Faults in a batch.", batch_size);
+  visitor.counter("parked", "faults", "Faults that waited since their page was moving.", parked);
+  visitor.counter("migration.count", "pages", "Pages moved to a GPU, from the host or from another GPU.", migrations);
+  visitor.counter("migration.first_touches", "pages", "Those among them that came from the host.", first_touches);
+  visitor.counter("migration.evictions", "pages", "Pages moved back to the host since a GPU's memory was full.",
+                  evictions);
+  visitor.counter("migration.remote_mappings", "faults", "Faults answered with a mapping to another device.",
+                  remote_mappings);
+  visitor.counter("migration.replications", "pages", "Copies made for readers.", replications);
+  visitor.counter("migration.write_upgrades", "pages", "Copies made the only one for a writer.", write_upgrades);
+  visitor.counter("migration.requests_dropped", "messages", "Requests of access counters that came too late.",
+                  requests_dropped);
+  visitor.counter("migration.wait", "cycles", "Time from a movement's lock until all old mappings were void, summed.",
+                  wait);
+  visitor.counter("migration.total", "cycles", "Time from a movement's lock to its end, summed.", total);
+  visitor.histogram("migration.wait_histogram", "cycles", "Distribution of that wait.", wait_histogram);
+  visitor.histogram("migration.total_histogram", "cycles", "Distribution of that time.", total_histogram);
+  visitor.counter("invalidation.sent", "messages", "Invalidations sent to GPUs.", invalidations_sent);
+}
+
+UvmDriver::UvmDriver(Partition& partition, const UvmOptions& options, FrameAllocator& frames, HostTables& tables,
+                     Messenger& messenger, MissStats& parts, TranslationOracle* oracle)
+    : partition_(partition),
+      options_(options),
+      frames_(frames),
+      tables_(tables),
+      messenger_(messenger),
+      parts_(parts),
+      oracle_(oracle),
+      placement_(make_placement(options.policy)),
+      rooms_(options.gpus),
+      fetch_handler_(partition.add_handler<&UvmDriver::on_fetch>(this)),
+      batch_handler_(partition.add_handler<&UvmDriver::on_batch>(this)),
+      act_handler_(partition.add_handler<&UvmDriver::on_act>(this)),
+      transfer_handler_(partition.add_handler<&UvmDriver::on_transfer>(this)) {}
+
+void UvmDriver::add_process(Pid pid, std::uint64_t first, std::uint64_t pages) {
+  if (records_.size() <= pid) records_.resize(pid + std::size_t{1});
+  records_[pid].first = first;
+  records_[pid].pages.resize(pages);
+}
+
+PageRecord& UvmDriver::record(PageKey page) {
+  Records& records = records_[page.pid()];
+  const std::uint64_t index = page.number() - records.first;
+  if (index >= records.pages.size() || !records.pages[index].exists) {
+    throw SimulationError(fmt::format("a wavefront touched page {:#x}, which belongs to no buffer", page.number()));
+  }
+  return records.pages[index];
+}
+
+void UvmDriver::charge(Fault& fault, MissPart part) {
+  const Cycle cycles = partition_.now() - fault.stamp;
+  parts_.add(part, cycles);
+  fault.accounted += static_cast<std::uint32_t>(cycles);
+  fault.stamp = partition_.now();
+}
+
+// -------------------------------------------------------------------------------------------------------------- faults
+
+void UvmDriver::take(Fault* fault) {
+  ++stats_.faults;
+  input_.push(fault);
+  if (!busy_) take_batch();
+}
+
+/// The driver is free: at the end of this cycle, or when it has waited for more, it takes what is there.
+void UvmDriver::take_batch() {
+  if (input_.empty()) return;
+  busy_ = true;
+  const bool full = input_.size() >= options_.uvm.batch_size;
+  partition_.schedule(partition_.pool().take(), fetch_handler_,
+                      partition_.now() + (full ? 0 : options_.uvm.batch_wait));
+}
+
+void UvmDriver::on_fetch(Transaction* t) {
+  const std::uint32_t size = std::min(input_.size(), options_.uvm.batch_size);
+  ++stats_.batches;
+  stats_.batch_size.add(size);
+  for (std::uint32_t i = 0; i < size; ++i) batch_.push_back(input_.pop());
+  partition_.schedule(t, batch_handler_,
+                      partition_.now() + options_.uvm.batch_fixed + size * options_.uvm.per_fault);
+}
+
+/// A batch has been fetched and the driver is free again; software that does not occupy it may follow.
+void UvmDriver::on_batch(Transaction* t) {
+  handed_on_.push_back(std::exchange(batch_, {}));
+  partition_.schedule(t, act_handler_, partition_.now() + options_.uvm.fault_software);
+  busy_ = false;
+  take_batch();
+}
+
+/// The action of each fault of a batch starts, in order.
+void UvmDriver::on_act(Transaction* t) {
+  partition_.pool().give(t);
+  const std::vector<Fault*> batch = std::move(handed_on_.front());
+  handed_on_.pop_front();
+  for (Fault* fault : batch) {
+    charge(*fault, MissPart::DriverBatch);
+    decide(fault);
+  }
+}
+
+/// What a fault leads to, with the record as it is now.
+void UvmDriver::decide(Fault* fault) {
+  PageRecord& r = record(fault->page);
+  if (r.moving) {
+    ++stats_.parked;
+    movements_.at(fault->page.value).parked.push(fault);
+    return;
+  }
+  const bool has = r.holders.test(fault->gpu.value) && (!fault->write || !r.shared);
+  const PlacementAction action =
+      has || r.pinned ? PlacementAction::Map
+                      : placement_->on_fault(r, fault->gpu, fault->write, options_.host);
+  if (action == PlacementAction::Map) {
+    map(fault, r);
+    return;
+  }
+  if (movements_.size() >= options_.uvm.concurrent_migrations) {
+    waiting_.push(fault);
+    return;
+  }
+  if (action != PlacementAction::Upgrade && !make_room(fault->gpu, fault)) return;
+  start(fault->page, action, fault->gpu, fault);
+}
+
+/// Answers a fault without a movement.
+void UvmDriver::map(Fault* fault, PageRecord& r) {
+  const PhysPage copy = r.copy_for(fault->gpu);
+  if (copy.device() != fault->gpu) ++stats_.remote_mappings;
+  r.holders.set(fault->gpu.value);
+  Message message;
+  message.kind = MessageKind::Map;
+  message.page = fault->page;
+  message.mapping = {copy, !r.shared, r.epoch};
+  message.faulted = true;
+  message.accounted = fault->accounted;
+  messenger_.send(fault->gpu, message);
+  tables_.answered(fault);
+}
+
+void UvmDriver::move_requested(const Message& message) {
+  PageRecord& r = record(message.page);
+  if (r.moving || r.epoch != message.mapping.epoch || r.owner.device() == message.from || r.pinned ||
+      movements_.size() >= options_.uvm.concurrent_migrations || !make_room(message.from, nullptr)) {
+    ++stats_.requests_dropped;
+    Message answer;
+    answer.kind = MessageKind::MoveRefused;
+    answer.page = message.page;
+    messenger_.send(message.from, answer);
+    return;
+  }
+  start(message.page, PlacementAction::Move, message.from, nullptr);
+}
+
+// ---------------------------------------------------------------------------------------------------------- movements
+
+/// A frame for one more page of a GPU, or, where there is none, a page of it on its way to the host: then the fault
+/// waits.
+bool UvmDriver::make_room(DeviceId gpu, Fault* fault) {
+  if (gpu == options_.host) return true;
+  Room& room = rooms_[gpu.value];
+  if (room.used < options_.gpu_pages) return true;
+  if (!options_.migration.evict) {
+    throw SimulationError(fmt::format("GPU {} has no room for another page: its {} pages are in use (gpu.dram.capacity; "
+                                      "migration.evict lets pages go back to the host)",
+                                      gpu.value, options_.gpu_pages));
+  }
+  if (fault != nullptr) room.waiting.push(fault);
+  if (room.evicting) return false;
+  for (std::size_t i = 0; i < room.residents.size(); ++i) {
+    const PageKey victim = room.residents[i];
+    if (record(victim).moving) continue;
+    room.residents.erase(room.residents.begin() + static_cast<std::ptrdiff_t>(i));
+    room.evicting = true;
+    start(victim, PlacementAction::Move, options_.host, nullptr);
+    return false;
+  }
+  throw SimulationError(fmt::format("GPU {} has no room for another page, and all its pages are moving", gpu.value));
+}
+
+void UvmDriver::start(PageKey page, PlacementAction action, DeviceId to, Fault* fault) {
+  const bool needs_frame = action != PlacementAction::Upgrade;
+  PageRecord& r = record(page);
+  Movement& movement = movements_[page.value];
+  movement = {};
+  movement.action = action;
+  movement.from = r.owner;
+  movement.fault = fault;
+  movement.evicts = to == options_.host;
+  movement.requested = partition_.now();
+  movement.to = needs_frame ? frames_.take(to) : r.copy_for(to);
+  r.moving = true;
+  if (needs_frame && to != options_.host) {
+    ++rooms_[to.value].used;
+    if (options_.migration.evict) rooms_[to.value].residents.push_back(page);
+  }
+  tables_.forget(page);
+  // One extra hold, so that nothing is ready before all has been sent.
+  movement.pending = 1;
+  if (fault == nullptr && !movement.evicts) {
+    ++movement.pending;
+    tables_.walk_for(page);
+  }
+  if (action == PlacementAction::Copy) {
+    downgrade(page, r, movements_.at(page.value));
+  } else {
+    ++r.epoch;
+    invalidate_all(page, r, movements_.at(page.value),
+                   action == PlacementAction::Upgrade ? to : options_.host);
+  }
+  one_less(page);
+}
+
+/// Whom to invalidate: everyone, or whom the record names.
+void UvmDriver::invalidate_all(PageKey page, PageRecord& r, Movement& movement, DeviceId except) {
+  if (r.holders.none()) return;
+  bool everyone = options_.invalidate.targets == InvalidateTargets::Broadcast;
+  if (options_.invalidate.targets == InvalidateTargets::Auto) {
+    everyone = options_.policy == PagePolicy::AccessCounter || options_.policy == PagePolicy::Replication;
+  }
+  for (unsigned g = 0; g < options_.gpus; ++g) {
+    const DeviceId gpu{static_cast<std::uint8_t>(g)};
+    if (gpu == except || (!everyone && !r.holders.test(g))) continue;
+    send_invalidation(page, r, movement, MessageKind::Invalidate, gpu);
+  }
+}
+
+/// A reader joins: the only writer, if there is one, becomes a reader too.
+void UvmDriver::downgrade(PageKey page, PageRecord& r, Movement& movement) {
+  if (r.shared) return;
+  for (unsigned g = 0; g < options_.gpus; ++g) {
+    if (!r.holders.test(g)) continue;
+    send_invalidation(page, r, movement, MessageKind::Downgrade, DeviceId{static_cast<std::uint8_t>(g)});
+  }
+}
+
+void UvmDriver::send_invalidation(PageKey page, const PageRecord& r, Movement& movement, MessageKind kind,
+                                  DeviceId gpu) {
+  if (kind == MessageKind::Invalidate) ++stats_.invalidations_sent;
+  if (!options_.migration.ideal) ++movement.pending;
+  Message message;
+  message.kind = kind;
+  message.page = page;
+  message.mapping.epoch = r.epoch;
+  messenger_.send(gpu, message);
+}
+
+void UvmDriver::on_message(const Message& message) {
+  switch (message.kind) {
+    case MessageKind::MoveRequest: move_requested(message); break;
+    case MessageKind::Acknowledge:
+      if (!options_.migration.ideal) one_less(message.page);
+      break;
+    case MessageKind::Done: done(message.page); break;
+    case MessageKind::Part: break;
+    case MessageKind::Data:
+      tables_.page_came(PhysPage{message.from, message.stamp}, message.mapping.page);
+      done(message.page);
+      break;
+    default: throw SimulationError("the host received a message that is not for it");
+  }
+}
+
+void UvmDriver::host_walk_done(PageKey page) { one_less(page); }
+
+void UvmDriver::one_less(PageKey page) {
+  Movement& movement = movements_.at(page.value);
+  if (--movement.pending == 0) ready(page, movement);
+}
+
+/// All old mappings are void: the page may leave its old place.
+void UvmDriver::ready(PageKey page, Movement& movement) {
+  const Cycle waited = partition_.now() - movement.requested;
+  PageRecord& r = record(page);
+  stats_.wait += waited;
+  stats_.wait_histogram.add(waited);
+  if (movement.fault != nullptr) charge(*movement.fault, MissPart::MigrationInvalidate);
+  if (oracle_ != nullptr && movement.action != PlacementAction::Copy && !options_.migration.ideal) {
+    oracle_->about_to_move(page, options_.gpus,
+                           movement.action == PlacementAction::Upgrade ? movement.to.device() : options_.host);
+  }
+  Message message;
+  message.page = page;
+  message.mapping = {movement.to, movement.action != PlacementAction::Copy, r.epoch};
+  message.faulted = movement.fault != nullptr;
+  message.tells_done = true;
+  message.to = movement.to.device();
+  message.accounted = movement.fault == nullptr ? 0 : movement.fault->accounted;
+  message.write = movement.action == PlacementAction::Move;
+  if (movement.fault != nullptr) tables_.answered(std::exchange(movement.fault, nullptr));
+  if (movement.action == PlacementAction::Upgrade || options_.migration.ideal) {
+    message.kind = MessageKind::Map;
+    messenger_.send(message.to, message);
+    return;
+  }
+  if (movement.action == PlacementAction::Copy) {
+    // The lowest-numbered holder sends it.
+    for (const PhysPage& copy : r.replicas) {
+      if (copy.device() < movement.from.device()) movement.from = copy;
+    }
+  }
+  message.stamp = static_cast<std::uint32_t>(movement.from.frame());
+  if (movement.from.device() != options_.host) {
+    message.kind = MessageKind::Transfer;
+    messenger_.send(movement.from.device(), message);
+    return;
+  }
+  message.kind = MessageKind::Data;
+  Transaction* t = partition_.pool().take();
+  message.put(*t);
+  partition_.schedule(t, transfer_handler_, partition_.now() + options_.migration.setup);
+}
+
+void UvmDriver::on_transfer(Transaction* t) {
+  const Message message = Message::get(*t);
+  partition_.pool().give(t);
+  tables_.write_back(PhysPage{options_.host, message.stamp});
+  messenger_.send(message.to, message);
+}
+
+/// The page has arrived and its new mapping is written.
+void UvmDriver::done(PageKey page) {
+  Movement movement = std::move(movements_.at(page.value));
+  movements_.erase(page.value);
+  PageRecord& r = record(page);
+  settle(r, movement);
+  r.moving = false;
+  tables_.publish(page, {r.owner, !r.shared, r.epoch});
+  const Cycle took = partition_.now() - movement.requested;
+  stats_.total += took;
+  stats_.total_histogram.add(took);
+  partition_.progress().steps += 1;
+  if (movement.evicts) {
+    Room& room = rooms_[movement.from.device().value];
+    room.evicting = false;
+    FaultQueue waiting = std::exchange(room.waiting, {});
+    while (!waiting.empty()) {
+      Fault* fault = waiting.pop();
+      charge(*fault, MissPart::DriverParked);
+      decide(fault);
+    }
+  }
+  while (!movement.parked.empty()) {
+    Fault* fault = movement.parked.pop();
+    charge(*fault, MissPart::DriverParked);
+    decide(fault);
+  }
+  while (!waiting_.empty() && movements_.size() < options_.uvm.concurrent_migrations) {
+    Fault* fault = waiting_.pop();
+    charge(*fault, MissPart::DriverBatch);
+    decide(fault);
+  }
+}
+
+/// The record after a movement.
+void UvmDriver::settle(PageRecord& r, const Movement& movement) {
+  const DeviceId to = movement.to.device();
+  if (movement.action == PlacementAction::Copy) {
+    ++stats_.replications;
+    r.replicas.push_back(movement.to);
+    r.shared = true;
+    r.holders.set(to.value);
+    return;
+  }
+  const auto give_up = [&](PhysPage copy) {
+    if (copy == movement.to) return;
+    frames_.give(copy);
+    if (copy.device() != options_.host) --rooms_[copy.device().value].used;
+  };
+  give_up(r.owner);
+  for (const PhysPage& copy : r.replicas) give_up(copy);
+  if (movement.action == PlacementAction::Upgrade) {
+    ++stats_.write_upgrades;
+  } else if (movement.evicts) {
+    ++stats_.evictions;
+  } else {
+    ++stats_.migrations;
+    if (movement.from.device() == options_.host) ++stats_.first_touches;
+  }
+  r.owner = movement.to;
+  r.replicas.clear();
+  r.shared = false;
+  r.holders.reset();
+  if (to != options_.host) r.holders.set(to.value);
+}
+
+std::string UvmDriver::describe_waiting() const {
+  if (idle()) return {};
+  std::string text = fmt::format("  UVM driver: {} faults not taken, {} waiting, {} pages moving", input_.size(),
+                                 waiting_.size(), movements_.size());
+  Cycle oldest = kNever;
+  std::uint64_t page = 0;
+  unsigned pending = 0;
+  for (const auto& [key, movement] : movements_) {  // the oldest of them: its order does not matter
+    if (movement.requested > oldest || (movement.requested == oldest && key > page)) continue;
+    oldest = movement.requested;
+    page = key;
+    pending = movement.pending;
+  }
+  if (oldest != kNever) {
+    text += fmt::format(" (page {:#x} since cycle {}, {} acknowledgements missing)", PageKey{page}.number(), oldest,
+                        pending);
+  }
+  return text + "\n";
+}
+
+}  // namespace nearfar

@@ -1,0 +1,161 @@
+// The UVM driver: takes far faults in batches, decides where pages go, and moves them. It owns the host's record of
+// every page; a page that moves is locked, and faults for it park until it has arrived.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/partition.h"
+#include "stats/stat.h"
+#include "translation/address_space.h"
+#include "translation/fault.h"
+#include "translation/message.h"
+#include "translation/miss.h"
+#include "translation/placement.h"
+#include "translation/translation_oracle.h"
+#include "translation/translation_spec.h"
+
+namespace nearfar {
+
+struct UvmStats {
+  std::uint64_t faults = 0;
+  std::uint64_t batches = 0;
+  std::uint64_t parked = 0;
+  Histogram batch_size;
+  std::uint64_t migrations = 0;
+  std::uint64_t first_touches = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t remote_mappings = 0;
+  std::uint64_t replications = 0;
+  std::uint64_t write_upgrades = 0;
+  std::uint64_t requests_dropped = 0;
+  std::uint64_t invalidations_sent = 0;
+  std::uint64_t wait = 0;
+  std::uint64_t total = 0;
+  Histogram wait_histogram;
+  Histogram total_histogram;
+
+  void describe(StatVisitor& visitor);
+};
+
+/// The host's MMU around the driver: its TLB, table and walkers.
+class HostTables {
+ public:
+  virtual ~HostTables() = default;
+  /// A page is about to move: the host's TLB and table forget it.
+  virtual void forget(PageKey page) = 0;
+  /// A page has an owner again.
+  virtual void publish(PageKey page, const Mapping& mapping) = 0;
+  /// Walks the host's table for a movement that no fault began; UvmDriver::host_walk_done() follows.
+  virtual void walk_for(PageKey page) = 0;
+  /// The fault has been answered.
+  virtual void answered(Fault* fault) = 0;
+  /// A page of the host's memory is copied to a GPU, or comes from one.
+  virtual void write_back(PhysPage page) = 0;
+  virtual void page_came(PhysPage from, PhysPage to) = 0;
+};
+
+struct UvmOptions {
+  unsigned gpus = 1;
+  DeviceId host;
+  UvmSpec uvm;
+  MigrationSpec migration;
+  InvalidateSpec invalidate;
+  PagePolicy policy = PagePolicy::OnTouch;
+  PageSize size;
+  std::uint64_t gpu_pages = 0;  ///< that fit into a GPU's memory
+};
+
+class UvmDriver {
+ public:
+  UvmDriver(Partition& partition, const UvmOptions& options, FrameAllocator& frames, HostTables& tables,
+            Messenger& messenger, MissStats& parts, TranslationOracle* oracle);
+
+  PageRecord& record(PageKey page);
+  /// The record of a page that the machine fills before the first cycle, and a page that lies on its device then.
+  PageRecord& new_record(PageKey page) { return records_[page.pid()].pages[page.number() - records_[page.pid()].first]; }
+  void note_resident(PhysPage page) {
+    if (page.device() != options_.host) ++rooms_[page.device().value].used;
+  }
+  void add_process(Pid pid, std::uint64_t first, std::uint64_t pages);
+
+  /// A fault whose translation has been looked up.
+  void take(Fault* fault);
+  void host_walk_done(PageKey page);
+  void on_message(const Message& message);
+
+  UvmStats& stats() { return stats_; }
+  bool idle() const { return movements_.empty() && input_.empty() && waiting_.empty() && !busy_ && handed_on_.empty(); }
+  std::string describe_waiting() const;
+
+ private:
+  /// A movement of a page, from its lock to its end.
+  struct Movement {
+    PlacementAction action = PlacementAction::Move;
+    PhysPage from;
+    PhysPage to;
+    unsigned pending = 0;  ///< acknowledgements and walks not yet there
+    Fault* fault = nullptr;
+    bool evicts = false;
+    Cycle requested = 0;
+    FaultQueue parked;
+  };
+  struct Records {
+    std::uint64_t first = 0;
+    std::vector<PageRecord> pages;
+  };
+  /// An eviction made room, or will: what waits for it.
+  struct Room {
+    std::deque<PageKey> residents;  ///< in order of arrival
+    std::uint64_t used = 0;
+    FaultQueue waiting;
+    bool evicting = false;
+  };
+
+  void charge(Fault& fault, MissPart part);
+  void take_batch();
+  void on_fetch(Transaction* t);
+  void on_batch(Transaction* t);
+  void on_act(Transaction* t);
+  void decide(Fault* fault);
+  void map(Fault* fault, PageRecord& record);
+  void move_requested(const Message& message);
+  bool make_room(DeviceId gpu, Fault* fault);
+  void start(PageKey page, PlacementAction action, DeviceId to, Fault* fault);
+  void invalidate_all(PageKey page, PageRecord& record, Movement& movement, DeviceId except);
+  void downgrade(PageKey page, PageRecord& record, Movement& movement);
+  void send_invalidation(PageKey page, const PageRecord& record, Movement& movement, MessageKind kind, DeviceId gpu);
+  void one_less(PageKey page);
+  void ready(PageKey page, Movement& movement);
+  void on_transfer(Transaction* t);
+  void done(PageKey page);
+  void settle(PageRecord& record, const Movement& movement);
+
+  Partition& partition_;
+  UvmOptions options_;
+  FrameAllocator& frames_;
+  HostTables& tables_;
+  Messenger& messenger_;
+  MissStats& parts_;
+  TranslationOracle* oracle_;
+  std::unique_ptr<PlacementRule> placement_;
+  std::vector<Records> records_;  ///< by process
+  std::vector<Room> rooms_;       ///< by GPU, when memory is limited
+  FaultQueue input_;
+  std::vector<Fault*> batch_;                   ///< being fetched
+  std::deque<std::vector<Fault*>> handed_on_;  ///< fetched, in software
+  bool busy_ = false;
+  FaultQueue waiting_;  ///< decided when fewer movements are under way
+  boost::unordered_flat_map<std::uint64_t, Movement> movements_;
+  HandlerId fetch_handler_;
+  HandlerId batch_handler_;
+  HandlerId act_handler_;
+  HandlerId transfer_handler_;
+  UvmStats stats_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,76 @@
+// The page-walk cache: upper-level entries of page tables, so that a walk can begin further down. Fully associative,
+// true LRU; one array for all levels, or one for each.
+#pragma once
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "translation/page.h"
+
+namespace nearfar {
+
+/// Up to `capacity` keys, the least recently used of which leaves first. Capacity 0 keeps nothing.
+class LruSet {
+ public:
+  explicit LruSet(std::uint32_t capacity);
+  static constexpr std::uint32_t kUnlimited = ~std::uint32_t{0};
+
+  bool holds(std::uint64_t key) const { return places_.contains(key); }
+  /// Makes a held key the most recent.
+  void use(std::uint64_t key);
+  /// Adds a key, or makes it the most recent.
+  void insert(std::uint64_t key);
+
+ private:
+  struct Node {
+    std::uint64_t key = 0;
+    std::uint32_t before = 0;
+    std::uint32_t after = 0;
+  };
+
+  void unlink(std::uint32_t at);
+  void link_first(std::uint32_t at);
+
+  std::uint32_t capacity_;
+  std::vector<Node> nodes_;  // node 0 is the ring's head: after it the most recent, before it the least
+  boost::unordered_flat_map<std::uint64_t, std::uint32_t> places_;
+};
+
+class WalkCache {
+ public:
+  /// One array of `entries` for all levels.
+  explicit WalkCache(std::uint32_t entries) : arrays_(1, LruSet(entries)) {}
+  /// An array for each level, from level 2 up.
+  explicit WalkCache(const std::vector<std::uint32_t>& entries_by_level) {
+    for (const std::uint32_t entries : entries_by_level) arrays_.emplace_back(entries);
+  }
+
+  /// The lowest level above `leaf` up to `root` whose entry for a page is held, made most recent; 0 when none is.
+  unsigned look_up(PageKey page, unsigned leaf, unsigned root) {
+    for (unsigned level = leaf + 1; level <= root; ++level) {
+      if (!array(level).holds(key(page, leaf, level))) continue;
+      array(level).use(key(page, leaf, level));
+      return level;
+    }
+    return 0;
+  }
+  /// The same without making it recent.
+  unsigned peek(PageKey page, unsigned leaf, unsigned root) const {
+    for (unsigned level = leaf + 1; level <= root; ++level) {
+      if (const_cast<WalkCache*>(this)->array(level).holds(key(page, leaf, level))) return level;
+    }
+    return 0;
+  }
+  void fill(PageKey page, unsigned leaf, unsigned level) { array(level).insert(key(page, leaf, level)); }
+
+ private:
+  static std::uint64_t key(PageKey page, unsigned leaf, unsigned level) {
+    return (page.number() >> 9 * (level - leaf)) << 16 | std::uint64_t{page.pid()} << 8 | level;
+  }
+  LruSet& array(unsigned level) { return arrays_[arrays_.size() == 1 ? 0 : level - 2]; }
+
+  std::vector<LruSet> arrays_;
+};
+
+}  // namespace nearfar
