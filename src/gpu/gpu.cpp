@@ -36,7 +36,8 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       fabric_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
       translation_(spec.translation),
       page_size_(spec.page.size),
-      memory_hop_(spec.iommu.memory_hop) {
+      memory_hop_(spec.iommu.memory_hop),
+      replicates_(spec.policy == PagePolicy::Replication) {
   context_.home = &home_;
   context_.fabric = &fabric_;
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
@@ -178,6 +179,8 @@ void Gpu::drop_copies(PhysPage page) {
       cu.drop(frame, lines);
       scalars_[cu.index() / spec_.cus_per_array].drop(frame, lines);
     }
+    // A replica is given up where it is; a page that moves is written back when it leaves.
+    if (replicates_ && frame.device() == partition_.device()) home_.write_back_page(frame, true);
   }
 }
 

@@ -128,6 +128,7 @@ class Gpu final : public FabricClient,
   TranslationSpec translation_;
   PageSize page_size_;
   Cycle memory_hop_;
+  bool replicates_;
   std::unique_ptr<L2Tlb> l2_tlb_;    ///< none: translation is ideal
   std::unique_ptr<FrameUse> frames_;  ///< where pages can move
   std::unique_ptr<Gmmu> gmmu_;       ///< mmu

@@ -101,6 +101,12 @@ bool ComputeUnit::work() {
     }
     if (run(access)) continue;
     stall_ = lacking_;
+    if (stall_ == Stall::StoreBuffer && has_tlb()) {
+      // The buffer may be full of stores that wait for translations. Who holds one must not wait for those: two GPUs
+      // would wait for each other's pages.
+      access.translated = false;
+      if (context_.frames != nullptr) context_.frames->leave(access.page, 1);
+    }
     return false;
   }
   return true;

@@ -119,6 +119,8 @@ void Gmmu::ask_host(PageKey page, Miss& miss) {
   message.write = miss.write;
   message.stamp = static_cast<std::uint32_t>(partition_.now());
   messenger_.send(options_.host, message);
+  miss.replayed = false;
+  take_deferred(page);
 }
 
 // ---------------------------------------------------------------------------------------------------------- messages
@@ -131,7 +133,13 @@ void Gmmu::on_message(const Message& message) {
       take_mapping(message);
       break;
     case MessageKind::Invalidate:
-    case MessageKind::Downgrade: invalidate(message); break;
+    case MessageKind::Downgrade:
+      if (defers(message.page)) {
+        deferred_[message.page.value] = message;
+      } else {
+        invalidate(message);
+      }
+      break;
     case MessageKind::Transfer: transfer(message); break;
     case MessageKind::Part: break;
     case MessageKind::MoveRefused: {
@@ -192,6 +200,21 @@ void Gmmu::update_ended(Walk& walk) {
 }
 
 // ------------------------------------------------------------------------------------------------------ invalidation
+
+/// A page that a fault has brought here is used once before it leaves again: else GPUs that want the same page could
+/// take it from one another for ever. The replay depends on this GPU's walkers alone, so the wait ends.
+bool Gmmu::defers(PageKey page) {
+  const Miss* miss = tlb_.pending(page);
+  return miss != nullptr && miss->replayed && (miss->state == MissState::Walk || miss->state == MissState::Lookup);
+}
+
+void Gmmu::take_deferred(PageKey page) {
+  const auto found = deferred_.find(page.value);
+  if (found == deferred_.end()) return;
+  const Message message = found->second;
+  deferred_.erase(found);
+  invalidate(message);
+}
 
 void Gmmu::invalidate(const Message& message) {
   const bool downgrade = message.kind == MessageKind::Downgrade;

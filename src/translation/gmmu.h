@@ -79,6 +79,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   void on_message(const Message& message);
 
   void missed(PageKey page, Miss& miss) override;
+  void answered(PageKey page) override { take_deferred(page); }
   const PageTable& table(Pid pid) const override { return *tables_[pid]; }
   void walked(Walk& walk) override;
   void drained(PhysPage page) override;
@@ -86,7 +87,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
 
   WalkUnit& walkers() { return walkers_; }
   GmmuStats& stats() { return stats_; }
-  bool idle() const { return walkers_.idle() && invalidations_.empty(); }
+  bool idle() const { return walkers_.idle() && invalidations_.empty() && deferred_.empty(); }
   std::string describe_waiting() const;
 
  private:
@@ -114,6 +115,8 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   void ask_host(PageKey page, Miss& miss);
   void take_mapping(const Message& message);
   void invalidate(const Message& message);
+  bool defers(PageKey page);
+  void take_deferred(PageKey page);
   void entry_written(PageKey page, Invalidation& invalidation);
   void on_shot_down(Transaction* t);
   void acknowledge_when_done(PageKey page);
@@ -131,6 +134,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   WalkUnit walkers_;
   std::vector<std::unique_ptr<PageTable>> tables_;  ///< by process
   boost::unordered_flat_map<std::uint64_t, Invalidation> invalidations_;
+  boost::unordered_flat_map<std::uint64_t, Message> deferred_;        ///< invalidations that wait for a replay
   boost::unordered_flat_map<std::uint64_t, std::uint64_t> draining_;  ///< frame → page
   HandlerId shot_handler_;
   HandlerId transfer_handler_;

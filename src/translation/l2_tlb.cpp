@@ -112,6 +112,7 @@ void L2Tlb::answer(PageKey page, const Mapping& mapping) {
   const Targets targets = std::move(miss.targets);
   mshrs_.release(entry);
   targets.for_each([&](std::uint16_t cu) { client_.translated(cu, page, mapping); });
+  handler_->answered(page);
   unblock();
 }
 

@@ -44,6 +44,8 @@ class MissHandler {
   virtual ~MissHandler() = default;
   /// A new miss; its register stays until L2Tlb::answer().
   virtual void missed(PageKey page, Miss& miss) = 0;
+  /// A miss has been answered and its register is free.
+  virtual void answered(PageKey) {}
 };
 
 /// Turns of a port that starts at most `width` lookups a cycle (0: any number).

@@ -182,16 +182,39 @@ bool UvmDriver::make_room(DeviceId gpu, Fault* fault) {
                                       gpu.value, options_.gpu_pages));
   }
   if (fault != nullptr) room.waiting.push(fault);
-  if (room.evicting) return false;
-  for (std::size_t i = 0; i < room.residents.size(); ++i) {
-    const PageKey victim = room.residents[i];
-    if (record(victim).moving) continue;
-    room.residents.erase(room.residents.begin() + static_cast<std::ptrdiff_t>(i));
-    room.evicting = true;
-    start(victim, PlacementAction::Move, options_.host, nullptr);
-    return false;
+  if (!room.evicting) evict_one(gpu);
+  return false;
+}
+
+/// Sends the page that has been on a GPU longest back to the host. Where all of them are moving, the end of a movement
+/// tries again.
+void UvmDriver::evict_one(DeviceId gpu) {
+  Room& room = rooms_[gpu.value];
+  // Pages that have left meanwhile are forgotten here.
+  std::erase_if(room.residents, [&](PageKey page) {
+    const PageRecord& r = record(page);
+    return r.owner.device() != gpu && !r.moving;
+  });
+  const auto victim = std::ranges::find_if(room.residents, [&](PageKey page) {
+    const PageRecord& r = record(page);
+    return r.owner.device() == gpu && !r.moving;
+  });
+  if (victim == room.residents.end()) return;
+  const PageKey page = *victim;
+  room.residents.erase(victim);
+  room.evicting = true;
+  start(page, PlacementAction::Move, options_.host, nullptr);
+}
+
+/// Something on a GPU has changed: faults that waited for room there are decided anew.
+void UvmDriver::retry_room(DeviceId gpu) {
+  if (gpu == options_.host) return;
+  FaultQueue waiting = std::exchange(rooms_[gpu.value].waiting, {});
+  while (!waiting.empty()) {
+    Fault* fault = waiting.pop();
+    charge(*fault, MissPart::DriverParked);
+    decide(fault);
   }
-  throw SimulationError(fmt::format("GPU {} has no room for another page, and all its pages are moving", gpu.value));
 }
 
 void UvmDriver::start(PageKey page, PlacementAction action, DeviceId to, Fault* fault) {
@@ -346,16 +369,9 @@ void UvmDriver::done(PageKey page) {
   stats_.total += took;
   stats_.total_histogram.add(took);
   partition_.progress().steps += 1;
-  if (movement.evicts) {
-    Room& room = rooms_[movement.from.device().value];
-    room.evicting = false;
-    FaultQueue waiting = std::exchange(room.waiting, {});
-    while (!waiting.empty()) {
-      Fault* fault = waiting.pop();
-      charge(*fault, MissPart::DriverParked);
-      decide(fault);
-    }
-  }
+  if (movement.evicts) rooms_[movement.from.device().value].evicting = false;
+  retry_room(movement.from.device());
+  retry_room(movement.to.device());
   while (!movement.parked.empty()) {
     Fault* fault = movement.parked.pop();
     charge(*fault, MissPart::DriverParked);

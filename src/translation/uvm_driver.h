@@ -125,6 +125,8 @@ class UvmDriver {
   void map(Fault* fault, PageRecord& record);
   void move_requested(const Message& message);
   bool make_room(DeviceId gpu, Fault* fault);
+  void evict_one(DeviceId gpu);
+  void retry_room(DeviceId gpu);
   void start(PageKey page, PlacementAction action, DeviceId to, Fault* fault);
   void invalidate_all(PageKey page, PageRecord& record, Movement& movement, DeviceId except);
   void downgrade(PageKey page, PageRecord& record, Movement& movement);

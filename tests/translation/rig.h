@@ -1,0 +1,318 @@
+// Translation alone, with the real parts of GPUs and host and links of unlimited bandwidth: a message takes the link's
+// latency, a 4 KiB page 128 cycles more. Requests are asked for at given cycles; answers come back with theirs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sim/engine.h"
+#include "translation/gmmu.h"
+#include "translation/host_mmu.h"
+#include "translation/iommu.h"
+#include "translation/iommu_ports.h"
+
+namespace nearfar {
+
+inline constexpr Cycle kLink = 150;
+
+/// Sends messages straight to the other partition.
+class Wire : public Messenger {
+ public:
+  Wire(Partition& partition, PageSize size) : partition_(partition), size_(size) {}
+  void send(DeviceId to, const Message& message) override {
+    Transaction* t = partition_.pool().take();
+    Message sent = message;
+    sent.from = partition_.device();
+    sent.put(*t);
+    const Cycle page = message.kind == MessageKind::Data ? size_.bytes() / 32 : 0;
+    partition_.post(t, to, MessagePort::Fabric, partition_.now() + latency + page);
+  }
+  Cycle latency = kLink;
+
+ private:
+  Partition& partition_;
+  PageSize size_;
+};
+
+struct Answer {
+  unsigned gpu = 0;
+  unsigned cu = 0;
+  PageKey page;
+  Cycle when = 0;
+  Mapping mapping;
+};
+
+struct RigOptions {
+  unsigned gpus = 1;
+  GmmuOptions gmmu;
+  HostMmuOptions host;
+  TlbSpec l2_tlb{512, 16, 10, 0, 256};
+  IommuSpec iommu;
+  bool ats = false;
+
+  static RigOptions mmu(unsigned gpus, PagePolicy policy = PagePolicy::OnTouch) {
+    RigOptions o;
+    o.gpus = gpus;
+    o.gmmu.host = o.host.uvm.host = DeviceId{static_cast<std::uint8_t>(gpus)};
+    o.host.uvm.gpus = gpus;
+    o.host.uvm.policy = policy;
+    o.host.uvm.uvm.batch_fixed = 0;
+    o.host.uvm.gpu_pages = 1'000'000;
+    o.gmmu.gmmu.walkers = 8;
+    return o;
+  }
+  static RigOptions with_iommu(unsigned gpus) {
+    RigOptions o = mmu(gpus, PagePolicy::Pinned);
+    o.ats = true;
+    o.iommu.tlb.lookups_per_cycle = 0;
+    o.gmmu.walk = {WalkTiming::FixedTotal, 100, 500};
+    o.gmmu.table.levels = 4;
+    return o;
+  }
+};
+
+class Rig {
+ public:
+  /// Pages [first, first + count) of each process belong to buffers.
+  explicit Rig(const RigOptions& options, std::uint64_t first = 0, std::uint64_t count = 1 << 16, unsigned processes = 1)
+      : options_(options), frames_(options.gpus + 1, options.gmmu.size), engine_(options.gpus + 1) {
+    for (unsigned g = 0; g < options.gpus; ++g) {
+      gpus_.push_back(std::make_unique<GpuSide>(*this, engine_.partition(g), options, oracle_));
+    }
+    host_ = std::make_unique<HostSide>(*this, engine_.partition(options.gpus), options, frames_, oracle_);
+    for (unsigned p = 0; p < processes; ++p) {
+      const auto pid = static_cast<Pid>(p);
+      if (options.ats) {
+        host_->iommu->set_table(pid, table(host_device(), first, count));
+        for (std::uint64_t n = 0; n < count; ++n) {
+          host_->iommu->host_table(pid).write(first + n, Pte::leaf({PhysPage{DeviceId{0}, n}, true, 0}, false));
+        }
+        continue;
+      }
+      host_->mmu->add_process(pid, table(host_device(), first, count), first, count);
+      for (auto& gpu : gpus_) gpu->gmmu->set_table(pid, table(gpu->partition.device(), first, count));
+      for (std::uint64_t n = first; n < first + count; ++n) {
+        const PageKey key{pid, n};
+        PageRecord& record = host_->mmu->driver().new_record(key);
+        record.exists = true;
+        record.owner = PhysPage{host_device(), (n - first) * options.gmmu.size.frames()};
+        host_->mmu->publish_at_start(key);
+      }
+    }
+  }
+
+  DeviceId host_device() const { return DeviceId{static_cast<std::uint8_t>(options_.gpus)}; }
+  HostMmu& host() { return *host_->mmu; }
+  Iommu& iommu() { return *host_->iommu; }
+  UvmStats& uvm() { return host_->mmu->driver().stats(); }
+  Gmmu& gmmu(unsigned g) { return *gpus_[g]->gmmu; }
+  L2Tlb& l2(unsigned g) { return *gpus_[g]->tlb; }
+  FrameUse& frames(unsigned g) { return *gpus_[g]->frames; }
+  Partition& partition(unsigned g) { return engine_.partition(g); }
+  Wire& wire(unsigned device) { return device < options_.gpus ? gpus_[device]->wire : host_->wire; }
+
+  /// A page starts on a GPU, mapped there.
+  void own(unsigned g, std::uint64_t number, Pid pid = 0) {
+    const PageKey key{pid, number};
+    PageRecord& record = host().driver().new_record(key);
+    record.exists = true;
+    record.owner = frames_.take(DeviceId{static_cast<std::uint8_t>(g)});
+    host().driver().note_resident(record.owner);
+    map(g, number, pid);
+    host().publish_at_start(key);
+  }
+  /// A GPU has a mapping of a page where it lies.
+  void map(unsigned g, std::uint64_t number, Pid pid = 0) {
+    PageRecord& record = host().driver().record({pid, number});
+    record.holders.set(g);
+    gmmu(g).premap({pid, number}, {record.owner, true, record.epoch});
+  }
+  /// The walk cache has the entry above the leaf.
+  void warm(unsigned g, std::uint64_t number) { gmmu(g).walkers().cache().fill(PageKey{0, number}, leaf(), leaf() + 1); }
+  void warm_host(std::uint64_t number) { host().walkers().cache().fill(PageKey{0, number}, leaf(), leaf() + 1); }
+
+  /// Lookup in the L1 TLB of `cu` starts at `when` and misses.
+  void ask(unsigned g, std::uint64_t number, Cycle when, bool write = false, unsigned cu = 0, Pid pid = 0) {
+    at(g, when, [=, this] { l2(g).request(cu, PageKey{pid, number}, write, partition(g).now() + 1); });
+  }
+  /// Runs `action` in a device's partition.
+  void at(unsigned device, Cycle when, std::function<void()> action) {
+    actions_.push_back(std::move(action));
+    Partition& p = engine_.partition(device);
+    Transaction* t = p.pool().take();
+    t->mask = actions_.size() - 1;
+    p.schedule(t, device < options_.gpus ? gpus_[device]->action_handler : host_->action_handler, when);
+  }
+
+  void run() {
+    Engine::Options options;
+    options.window = kLink;
+    options.watchdog = 10'000'000;
+    ASSERT_EQ(engine_.run(options), Engine::Outcome::Drained);
+  }
+  /// Nothing is left anywhere.
+  bool idle() {
+    for (auto& gpu : gpus_) {
+      if (!gpu->tlb->idle() || (gpu->gmmu && !gpu->gmmu->idle()) || gpu->partition.pool().live() != 0) return false;
+    }
+    return (!host_->mmu || host_->mmu->idle()) && (!host_->iommu || host_->iommu->idle()) &&
+           host_->partition.pool().live() == 0;
+  }
+
+  /// When the answer to the only request of a page by a GPU (and compute unit) came; 0 when none did.
+  Cycle answered(unsigned g, std::uint64_t number, unsigned cu = 0, Pid pid = 0) const {
+    Cycle last = 0;
+    for (const Answer& a : answers) {
+      if (a.gpu == g && a.cu == cu && a.page == PageKey{pid, number}) last = a.when;
+    }
+    return last;
+  }
+  Mapping mapping_of(unsigned g, std::uint64_t number) const {
+    Mapping last;
+    for (const Answer& a : answers) {
+      if (a.gpu == g && a.page == PageKey{0, number}) last = a.mapping;
+    }
+    return last;
+  }
+  std::uint64_t part(MissPart part) const {
+    const auto p = static_cast<std::size_t>(part);
+    std::uint64_t sum = host_->mmu ? host_->mmu->parts().parts[p] : host_->iommu->parts().parts[p];
+    for (const auto& gpu : gpus_) sum += gpu->tlb->miss_stats().parts[p];
+    return sum;
+  }
+  std::uint64_t latency() const {
+    std::uint64_t sum = 0;
+    for (const auto& gpu : gpus_) sum += gpu->tlb->miss_stats().latency;
+    return sum;
+  }
+  std::uint64_t all_parts() const {
+    std::uint64_t sum = 0;
+    for (std::size_t p = 0; p < kMissParts; ++p) sum += part(static_cast<MissPart>(p));
+    return sum;
+  }
+
+  std::vector<Answer> answers;
+  std::function<void(const Answer&)> on_answer;
+
+ private:
+  struct GpuSide final : TranslationClient, PageCaches {
+    GpuSide(Rig& r, Partition& p, const RigOptions& o, TranslationOracle& oracle)
+        : rig(r),
+          partition(p),
+          wire(p, o.gmmu.size),
+          tlb(std::make_unique<L2Tlb>(p, o.l2_tlb, *this)),
+          action_handler(p.add_handler<&GpuSide::act>(this)) {
+      p.set_port<&GpuSide::on_message>(MessagePort::Fabric, this);
+      const std::uint32_t threshold = o.host.uvm.policy == PagePolicy::AccessCounter ? 4 : 0;
+      frames = std::make_unique<FrameUse>(o.gpus + 1, o.gmmu.size, threshold);
+      if (o.ats) {
+        ats = std::make_unique<AtsPort>(p, o.gmmu.host, *tlb, wire);
+      } else {
+        gmmu = std::make_unique<Gmmu>(p, o.gmmu, *tlb, wire, *this, *frames, nullptr, &oracle);
+      }
+    }
+    void act(Transaction* t) {
+      const std::size_t index = t->mask;
+      partition.pool().give(t);
+      rig.actions_[index]();
+    }
+    void on_message(Transaction* t) {
+      const Message message = Message::get(*t);
+      partition.pool().give(t);
+      if (ats) {
+        ats->on_message(message);
+      } else {
+        gmmu->on_message(message);
+      }
+    }
+    void translated(unsigned cu, PageKey page, const Mapping& mapping) override {
+      rig.answers.push_back({partition.device().value, cu, page, partition.now(), mapping});
+      if (!ats) rig.oracle_.used(partition.device(), page, mapping, false);
+      if (rig.on_answer) rig.on_answer(rig.answers.back());
+    }
+    void forget(PageKey, PhysPage) override {}
+    void drop_copies(PhysPage) override {}
+    bool can_write_back(PhysPage) override { return true; }
+    void write_back(PhysPage, bool) override {}
+    void page_came(PhysPage, PhysPage) override {}
+
+    Rig& rig;
+    Partition& partition;
+    Wire wire;
+    std::unique_ptr<L2Tlb> tlb;
+    std::unique_ptr<FrameUse> frames;
+    std::unique_ptr<Gmmu> gmmu;
+    std::unique_ptr<AtsPort> ats;
+    HandlerId action_handler;
+  };
+
+  struct HostSide final : HostCaches, IommuClient, WalkMemory {
+    HostSide(Rig& r, Partition& p, const RigOptions& o, FrameAllocator& frames, TranslationOracle& oracle)
+        : rig(r), partition(p), wire(p, o.gmmu.size), action_handler(p.add_handler<&HostSide::act>(this)) {
+      p.set_port<&HostSide::on_message>(MessagePort::Fabric, this);
+      if (o.ats) {
+        iommu = std::make_unique<Iommu>(p, o.iommu, o.gmmu.walk, o.gmmu.table, o.gmmu.size, false, *this, this);
+        return;
+      }
+      HostMmuOptions options = o.host;
+      options.walk = o.gmmu.walk;
+      options.table = o.gmmu.table;
+      options.uvm.size = o.gmmu.size;
+      mmu = std::make_unique<HostMmu>(p, options, frames, wire, *this, *this, &oracle);
+    }
+    void act(Transaction* t) {
+      const std::size_t index = t->mask;
+      partition.pool().give(t);
+      rig.actions_[index]();
+    }
+    void on_message(Transaction* t) {
+      const Message message = Message::get(*t);
+      partition.pool().give(t);
+      if (mmu) {
+        mmu->on_message(message);
+        return;
+      }
+      const auto link = static_cast<std::uint32_t>(partition.now()) - message.stamp;
+      iommu->parts().add(MissPart::IommuLink, link);
+      iommu->request(message.from, message.page, link);
+    }
+    void iommu_answers(DeviceId gpu, PageKey page, const Mapping& mapping, std::uint32_t accounted) override {
+      Message message;
+      message.kind = MessageKind::AtsResponse;
+      message.page = page;
+      message.mapping = mapping;
+      message.accounted = accounted;
+      wire.send(gpu, message);
+    }
+    void write_back(PhysPage) override {}
+    void page_came(PhysPage, PhysPage) override {}
+    void read_table(PhysLine, Transaction*, HandlerId) override {}
+
+    Rig& rig;
+    Partition& partition;
+    Wire wire;
+    std::unique_ptr<HostMmu> mmu;
+    std::unique_ptr<Iommu> iommu;
+    HandlerId action_handler;
+  };
+
+  unsigned leaf() const { return options_.gmmu.size.bits == 0 ? 1 : 2; }
+  std::unique_ptr<PageTable> table(DeviceId device, std::uint64_t first, std::uint64_t count) {
+    auto made = std::make_unique<PageTable>(options_.gmmu.table.levels, options_.gmmu.size,
+                                            [this, device] { return PhysPage{device, next_table_frame_++}; });
+    made->cover(first, count);
+    return made;
+  }
+
+  RigOptions options_;
+  FrameAllocator frames_;
+  TranslationOracle oracle_;
+  Engine engine_;
+  std::uint64_t next_table_frame_ = 1U << 30;
+  std::vector<std::function<void()>> actions_;
+  std::vector<std::unique_ptr<GpuSide>> gpus_;
+  std::unique_ptr<HostSide> host_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,420 @@
+// Single requests through an unloaded machine, cycle by cycle: what each step costs, and what it leaves behind.
+#include <gtest/gtest.h>
+
+#include "translation/rig.h"
+
+namespace nearfar {
+namespace {
+
+constexpr std::uint64_t kRegion = 512;  ///< pages of one leaf table page
+
+std::uint64_t walks(WalkUnit& unit, WalkKind kind) { return unit.stats().walks[static_cast<std::size_t>(kind)]; }
+std::uint64_t accesses(WalkUnit& unit, WalkKind kind) { return unit.stats().accesses[static_cast<std::size_t>(kind)]; }
+std::uint64_t hits(WalkUnit& unit, unsigned level) {
+  return unit.stats().cache_hits[level - 2][static_cast<std::size_t>(WalkKind::Demand)];
+}
+
+TEST(Walk, BeginsWhereTheWalkCacheLetsIt) {
+  Rig rig(RigOptions::mmu(1), 0, 1);
+  // Pages at growing distances: the same 2 MiB, 1 GiB, 512 GiB, 256 TiB.
+  const std::uint64_t pages[] = {0, 1, kRegion, kRegion * kRegion, kRegion * kRegion * kRegion};
+  const Cycle expected[] = {512, 112, 212, 312, 412};
+  for (unsigned i = 0; i < 5; ++i) {
+    rig.gmmu(0).premap({0, pages[i]}, {PhysPage{DeviceId{0}, i}, true, 0});
+    rig.ask(0, pages[i], i * 1000);
+  }
+  rig.run();
+  for (unsigned i = 0; i < 5; ++i) EXPECT_EQ(rig.answered(0, pages[i]) - i * 1000, expected[i]);
+  WalkUnit& unit = rig.gmmu(0).walkers();
+  EXPECT_EQ(unit.stats().cache_misses[0], 1U);
+  for (unsigned level = 2; level <= 5; ++level) EXPECT_EQ(hits(unit, level), 1U) << level;
+  EXPECT_EQ(accesses(unit, WalkKind::Demand), 15U);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(Walk, OfLargePagesIsOneAccessShorter) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.size.bits = kLargePageBits;
+  Rig rig(options, 0, 16);
+  rig.own(0, 0);
+  rig.own(0, 1);
+  rig.ask(0, 0, 0);
+  rig.ask(0, 1, 1000);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 0), 412U);
+  EXPECT_EQ(rig.answered(0, 1), 1112U);
+  EXPECT_EQ(hits(rig.gmmu(0).walkers(), 3), 1U);
+}
+
+TEST(Walk, OfFourLevels) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.table.levels = 4;
+  Rig rig(options, 0, 16);
+  rig.own(0, 3);
+  rig.ask(0, 3, 0);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 3), 412U);
+  EXPECT_EQ(hits(rig.gmmu(0).walkers(), 5), 0U);
+}
+
+TEST(L2TlbMisses, OfOnePageMerge) {
+  Rig rig(RigOptions::mmu(1), 0, 16);
+  rig.own(0, 5);
+  rig.ask(0, 5, 0, false, 0);
+  rig.ask(0, 5, 50, false, 1);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 5, 0), 512U);
+  EXPECT_EQ(rig.answered(0, 5, 1), 512U);
+  EXPECT_EQ(rig.l2(0).stats().misses, 2U);
+  EXPECT_EQ(rig.l2(0).stats().merges, 1U);
+  EXPECT_EQ(walks(rig.gmmu(0).walkers(), WalkKind::Demand), 1U);
+  EXPECT_EQ(rig.l2(0).miss_stats().merged_latency, 512U - 61U);
+}
+
+TEST(L2TlbHit, CostsItsLookup) {
+  Rig rig(RigOptions::mmu(1), 0, 16);
+  rig.own(0, 5);
+  rig.ask(0, 5, 0);
+  rig.ask(0, 5, 1000, false, 1);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 5, 1), 1011U);
+}
+
+TEST(Walkers, ServeInOrderOfArrival) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.gmmu.walkers = 1;
+  Rig rig(options, 0, 16);
+  for (unsigned p = 0; p < 3; ++p) {
+    rig.own(0, p);
+    rig.ask(0, p, 0, false, p);
+  }
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 0, 0), 512U);
+  EXPECT_EQ(rig.answered(0, 1, 1), 613U);
+  EXPECT_EQ(rig.answered(0, 2, 2), 714U);
+  EXPECT_EQ(rig.gmmu(0).walkers().stats().queue_wait[0], 501U + 602U);
+}
+
+TEST(Walkers, FullQueueBlocksTheMiss) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.gmmu.walkers = 1;
+  options.gmmu.gmmu.queue = 2;
+  Rig rig(options, 0, 16);
+  for (unsigned p = 0; p < 4; ++p) {
+    rig.own(0, p);
+    rig.ask(0, p, 0, false, p);
+  }
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 3, 3), 815U);
+  EXPECT_EQ(rig.gmmu(0).walkers().stats().blocked_cycles, 501U);
+  EXPECT_EQ(rig.part(MissPart::GmmuBlocked), 501U);
+  EXPECT_EQ(rig.part(MissPart::GmmuQueue), 501U + 602U + 202U);
+}
+
+TEST(WalkCache, EvictsTheLeastRecentlyUsed) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.gmmu.cache.entries = 4;
+  Rig rig(options, 0, 1);
+  const std::uint64_t a = 0;
+  const std::uint64_t b = kRegion * kRegion * kRegion;
+  for (const std::uint64_t page : {a, b, a + 1}) rig.gmmu(0).premap({0, page}, {PhysPage{DeviceId{0}, page % 7}, true, 0});
+  rig.ask(0, a, 0);
+  rig.ask(0, b, 1000);
+  rig.ask(0, a + 1, 2000);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, a + 1), 2412U);
+  EXPECT_EQ(hits(rig.gmmu(0).walkers(), 5), 2U);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- ATS
+
+TEST(Ats, WalkAndIommuHit) {
+  RigOptions options = RigOptions::with_iommu(1);
+  options.l2_tlb = {1, 1, 10, 0, 16};
+  Rig rig(options, 0, 64);
+  rig.ask(0, 7, 0);
+  rig.ask(0, 8, 2000);  // evicts 7 from the L2 TLB
+  rig.ask(0, 7, 5000);
+  rig.run();
+  EXPECT_EQ(rig.answers[0].when, 1011U);
+  EXPECT_EQ(rig.answers[2].when, 5511U);
+  EXPECT_EQ(rig.iommu().stats().hits, 1U);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_EQ(rig.part(MissPart::IommuWalk), 1000U);
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(Ats, GpusShareAWalk) {
+  Rig rig(RigOptions::with_iommu(2), 0, 64);
+  rig.ask(0, 7, 0);
+  rig.ask(1, 7, 20);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 7), 1011U);
+  EXPECT_EQ(rig.answered(1, 7), 1011U);
+  EXPECT_EQ(rig.iommu().stats().merges, 1U);
+  EXPECT_EQ(walks(rig.iommu().walkers(), WalkKind::Demand), 1U);
+}
+
+TEST(Ats, TlbsAreMostlyInclusive) {
+  Rig rig(RigOptions::with_iommu(1), 0, 64);
+  rig.ask(0, 7, 0);
+  rig.run();
+  const PageKey page{0, 7};
+  EXPECT_NE(rig.iommu().tlb().peek(page), nullptr);
+  EXPECT_NE(rig.l2(0).array().peek(page), nullptr);
+  rig.iommu().tlb().erase(page);
+  EXPECT_NE(rig.l2(0).array().peek(page), nullptr);
+}
+
+TEST(Ats, ProcessesDoNotHitOneAnother) {
+  Rig rig(RigOptions::with_iommu(1), 0, 64, 2);
+  rig.ask(0, 7, 0, false, 0, 0);
+  rig.ask(0, 7, 5000, false, 0, 1);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 7, 0, 1), 6011U);
+  EXPECT_EQ(walks(rig.iommu().walkers(), WalkKind::Demand), 2U);
+}
+
+TEST(Ats, UnlimitedTlbMissesEachPageOnce) {
+  RigOptions options = RigOptions::with_iommu(1);
+  options.iommu.tlb.entries = 0;
+  options.l2_tlb = {1, 1, 10, 0, 256};
+  Rig rig(options, 0, 10'000);
+  for (std::uint64_t i = 0; i < 20'000; ++i) rig.ask(0, i % 10'000, i * 600);
+  rig.run();
+  EXPECT_EQ(rig.iommu().stats().misses, 10'000U);
+  EXPECT_EQ(rig.iommu().stats().hits, 10'000U);
+  EXPECT_EQ(rig.iommu().stats().evictions, 0U);
+}
+
+// --------------------------------------------------------------------------------------------------- faults and moves
+
+TEST(FarFault, FromHostMemory) {
+  Rig rig(RigOptions::mmu(1), 0, 64);
+  rig.ask(0, 9, 0);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 9), 1673U);
+  EXPECT_EQ(rig.part(MissPart::GmmuCache), 1U);
+  EXPECT_EQ(rig.part(MissPart::GmmuUpper), 400U);
+  EXPECT_EQ(rig.part(MissPart::GmmuLeaf), 100U);
+  EXPECT_EQ(rig.part(MissPart::LinkToHost), 150U);
+  EXPECT_EQ(rig.part(MissPart::HostTlb), 20U);
+  EXPECT_EQ(rig.part(MissPart::HostCache), 1U);
+  EXPECT_EQ(rig.part(MissPart::HostUpper) + rig.part(MissPart::HostLeaf), 500U);
+  EXPECT_EQ(rig.part(MissPart::MigrationTransfer), 278U);
+  EXPECT_EQ(rig.part(MissPart::GmmuUpdate), 101U);
+  EXPECT_EQ(rig.part(MissPart::Replay), 111U);
+  EXPECT_EQ(rig.latency(), 1662U);
+  EXPECT_EQ(rig.all_parts(), 1662U);
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(FarFault, ShortReplayEndsWithTheTable) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.gmmu.replay = Replay::Short;
+  Rig rig(options, 0, 64);
+  rig.ask(0, 9, 0);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 9), 1562U);
+}
+
+TEST(OnTouch, FromAnotherGpu) {
+  Rig rig(RigOptions::mmu(2), 0, 64);
+  rig.own(1, 9);
+  rig.warm(1, 9);
+  rig.ask(0, 9, 0);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 9), 2224U);
+  EXPECT_EQ(rig.uvm().invalidations_sent, 1U);
+  EXPECT_EQ(rig.gmmu(1).stats().necessary, 1U);
+  EXPECT_EQ(rig.part(MissPart::MigrationInvalidate), 401U);
+  EXPECT_EQ(rig.part(MissPart::MigrationTransfer), 428U);
+  EXPECT_EQ(rig.uvm().total, 2263U - 1183U);
+  EXPECT_EQ(rig.mapping_of(0, 9).page.device(), DeviceId{0});
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(OnTouch, FaultParksWhileThePageMoves) {
+  Rig rig(RigOptions::mmu(3), 0, 64);
+  rig.own(1, 9);
+  rig.warm(1, 9);
+  rig.ask(0, 9, 0);
+  rig.ask(2, 9, 917);  // its fault reaches the driver at 1700: the host's walk cache knows the region by then
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 9), 2224U);
+  EXPECT_EQ(rig.uvm().migrations, 2U);
+  EXPECT_EQ(rig.uvm().parked, 1U);
+  EXPECT_EQ(rig.part(MissPart::DriverParked), 2263U - 1700U);
+  EXPECT_EQ(rig.mapping_of(2, 9).page.device(), DeviceId{2});
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+}
+
+TEST(FirstTouch, OthersMapThePageWhereItIs) {
+  Rig rig(RigOptions::mmu(3, PagePolicy::FirstTouch), 0, 64);
+  rig.own(0, 9);
+  rig.warm_host(9);
+  rig.ask(1, 9, 0);
+  rig.ask(2, 9, 10'000);
+  rig.run();
+  EXPECT_EQ(rig.answered(1, 9), 1145U);
+  EXPECT_EQ(rig.answered(2, 9), 11'044U);
+  EXPECT_EQ(rig.uvm().invalidations_sent, 0U);
+  EXPECT_EQ(rig.uvm().remote_mappings, 2U);
+  EXPECT_EQ(rig.mapping_of(1, 9).page.device(), DeviceId{0});
+  EXPECT_EQ(rig.host().stats().hits, 1U);
+}
+
+TEST(Driver, TakesFaultsInBatches) {
+  RigOptions options = RigOptions::mmu(2);
+  options.l2_tlb.mshrs = 256;
+  options.gmmu.gmmu.walkers = 0;
+  options.gmmu.gmmu.cache.entries = 0;
+  options.host.mmu.walkers = 0;
+  options.host.mmu.cache.entries = 0;
+  options.host.uvm.uvm.batch_fixed = 100;
+  options.host.uvm.uvm.concurrent_migrations = 1000;
+  Rig rig(options, 0, 1024);
+  for (unsigned p = 0; p < 150; ++p) {
+    rig.ask(0, p, 0, false, p);
+    rig.ask(1, 512 + p, 0, false, p);
+  }
+  rig.run();
+  EXPECT_EQ(rig.uvm().batches, 2U);
+  EXPECT_EQ(rig.uvm().batch_size.max, 256U);
+  EXPECT_EQ(rig.part(MissPart::DriverBatch), 256U * 100 + 44U * 200);
+}
+
+TEST(Invalidation, MakesAWalkUnderWayStale) {
+  Rig rig(RigOptions::mmu(2), 0, 64);
+  rig.own(1, 9);
+  // GPU 0's fault is sent so that the invalidation reaches GPU 1 at 300, while its own walk of 11 to 512 goes on.
+  rig.ask(1, 9, 1033);
+  rig.ask(0, 9, 0);
+  rig.run();
+  // Decision at 1183, invalidation at 1333; GPU 1's walk began at 1044 and would have ended at 1545.
+  EXPECT_EQ(rig.l2(1).stats().stale_results, 1U);
+  EXPECT_GT(rig.answered(1, 9), rig.answered(0, 9));
+  EXPECT_EQ(rig.mapping_of(1, 9).page.device(), DeviceId{1});
+  EXPECT_EQ(rig.uvm().migrations, 2U);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(Invalidation, WaitsForAccessesOnTheirWay) {
+  Rig rig(RigOptions::mmu(2), 0, 64);
+  rig.own(1, 9);
+  rig.warm(1, 9);
+  const PhysPage frame = rig.host().driver().record({0, 9}).owner;
+  rig.at(1, 1000, [&] { rig.frames(1).enter(frame, 1); });
+  rig.at(1, 2500, [&] { rig.frames(1).leave(frame, 1); });
+  rig.ask(0, 9, 0);
+  rig.run();
+  // Without the access the acknowledgement leaves at 1434.
+  EXPECT_EQ(rig.answered(0, 9), 2224U + 2500U - 1434U);
+}
+
+TEST(Invalidation, OfZeroLatencyWaitsOnlyForTheTlbs) {
+  RigOptions options = RigOptions::mmu(2);
+  options.gmmu.how = InvalidateHow::ZeroLatency;
+  Rig rig(options, 0, 64);
+  rig.own(1, 9);
+  rig.ask(0, 9, 0);
+  rig.run();
+  EXPECT_EQ(rig.part(MissPart::MigrationInvalidate), 310U);
+}
+
+// -------------------------------------------------------------------------------------------------- access counters
+
+TEST(AccessCounter, AsksOnceAtItsThreshold) {
+  Rig rig(RigOptions::mmu(3, PagePolicy::AccessCounter), 0, 64);
+  rig.own(0, 9);
+  rig.map(1, 9);
+  rig.warm(0, 9);
+  rig.warm(1, 9);
+  rig.warm_host(9);
+  const PhysPage frame = rig.host().driver().record({0, 9}).owner;
+  for (unsigned i = 0; i < 9; ++i) rig.at(1, i, [&] { rig.frames(1).count_remote(frame, 1); });
+  rig.run();
+  EXPECT_EQ(rig.gmmu(1).stats().move_requests, 1U);
+  EXPECT_EQ(rig.uvm().migrations, 1U);
+  EXPECT_EQ(rig.uvm().invalidations_sent, 3U);
+  EXPECT_EQ(rig.gmmu(2).stats().unnecessary, 1U);
+  // The request leaves at 3. GPU 2's table is walked from the root: its acknowledgement is the last.
+  EXPECT_EQ(rig.uvm().wait, 801U);
+  EXPECT_EQ(rig.uvm().total, 1630U - 150U);
+  EXPECT_EQ(rig.host().driver().record({0, 9}).owner.device(), DeviceId{1});
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(AccessCounter, RequestForAMovingPageIsDropped) {
+  Rig rig(RigOptions::mmu(3, PagePolicy::AccessCounter), 0, 64);
+  rig.own(0, 9);
+  rig.map(1, 9);
+  rig.map(2, 9);
+  const PhysPage frame = rig.host().driver().record({0, 9}).owner;
+  rig.at(1, 0, [&] { rig.frames(1).count_remote(frame, 4); });
+  rig.at(2, 50, [&] { rig.frames(2).count_remote(frame, 4); });
+  rig.run();
+  EXPECT_EQ(rig.uvm().requests_dropped, 1U);
+  EXPECT_EQ(rig.uvm().migrations, 1U);
+}
+
+// ------------------------------------------------------------------------------------------------------- replication
+
+TEST(Replication, ReadersShareAndAWriterEndsIt) {
+  Rig rig(RigOptions::mmu(3, PagePolicy::Replication), 0, 64);
+  rig.ask(0, 9, 0);
+  rig.ask(1, 9, 10'000);
+  rig.ask(2, 9, 20'000);
+  rig.ask(1, 9, 30'000, true);
+  rig.run();
+  EXPECT_EQ(rig.uvm().replications, 2U);
+  EXPECT_EQ(rig.gmmu(0).stats().downgrades, 1U);
+  EXPECT_EQ(rig.uvm().write_upgrades, 1U);
+  EXPECT_EQ(rig.gmmu(1).stats().invalidations, 0U);
+  EXPECT_EQ(rig.gmmu(1).stats().protection_faults, 1U);
+  EXPECT_EQ(rig.gmmu(0).stats().necessary + rig.gmmu(2).stats().necessary, 2U);
+  const PageRecord& record = rig.host().driver().record({0, 9});
+  EXPECT_EQ(record.owner.device(), DeviceId{1});
+  EXPECT_EQ(record.holders.count(), 1U);
+  EXPECT_FALSE(record.shared);
+  EXPECT_TRUE(rig.mapping_of(1, 9).writable);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(Replication, TwoWritersTakeTurns) {
+  Rig rig(RigOptions::mmu(2, PagePolicy::Replication), 0, 64);
+  rig.ask(0, 9, 0);
+  rig.ask(1, 9, 10'000);
+  rig.ask(0, 9, 20'000, true);
+  rig.ask(1, 9, 20'000, true);
+  rig.run();
+  const PageRecord& record = rig.host().driver().record({0, 9});
+  EXPECT_EQ(record.holders.count(), 1U);
+  EXPECT_FALSE(record.shared);
+  EXPECT_EQ(rig.uvm().write_upgrades, 1U);
+  EXPECT_EQ(rig.uvm().parked, 1U);
+  EXPECT_TRUE(rig.idle());
+}
+
+// -------------------------------------------------------------------------------------------------------- full memory
+
+TEST(FullMemory, SendsTheOldestPageBackToTheHost) {
+  RigOptions options = RigOptions::mmu(1);
+  options.host.uvm.gpu_pages = 2;
+  options.host.uvm.migration.evict = true;
+  Rig rig(options, 0, 64);
+  for (unsigned p = 0; p < 3; ++p) rig.ask(0, p, p * 10'000, false, p);
+  rig.ask(0, 0, 50'000);
+  rig.run();
+  EXPECT_EQ(rig.uvm().evictions, 2U);
+  EXPECT_EQ(rig.uvm().migrations, 4U);
+  EXPECT_EQ(rig.host().driver().record({0, 1}).owner.device(), rig.host_device());
+  EXPECT_GT(rig.answered(0, 0), 50'000U);
+  EXPECT_TRUE(rig.idle());
+}
+
+}  // namespace
+}  // namespace nearfar
