@@ -182,6 +182,7 @@ void Gpu::drop_copies(PhysPage page) {
     // A replica is given up where it is; a page that moves is written back when it leaves.
     if (replicates_ && frame.device() == partition_.device()) home_.write_back_page(frame, true);
   }
+  frames_->forget_users(page);
 }
 
 bool Gpu::can_write_back(PhysPage page) {

@@ -46,7 +46,6 @@ class FrameUse {
     Use& use = at(frame);
     use.page = page;
     use.epoch = epoch;
-    use.users = 0;
     reset_counter(frame);
   }
   void reset_counter(PhysPage frame) {
@@ -58,6 +57,7 @@ class FrameUse {
   /// Whether it may be among those that have.
   static bool is_user(std::uint64_t users, unsigned cu) { return (users >> cu % 64 & 1) != 0; }
   std::uint64_t users(PhysPage frame) { return at(frame).users; }
+  void forget_users(PhysPage frame) { at(frame).users = 0; }
 
   /// Counts accesses that leave the GPU; 0 as threshold counts nothing.
   void count_remote(PhysPage frame, std::uint32_t accesses) {
