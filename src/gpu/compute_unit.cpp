@@ -374,7 +374,8 @@ std::string ComputeUnit::describe_waiting() const {
   if (in_unit_ != nullptr || stores_outstanding_ != 0 || l1_.pending() != 0 || tlb_.parked() != 0) {
     text += fmt::format(
         "  compute unit {}: {} lines pending in the L1, {} stores not ordered, {} accesses wait for translation{}\n",
-        index_, l1_.pending(), stores_outstanding_, tlb_.parked(), in_unit_ != nullptr ? ", load/store unit stalled" : "");
+        index_, l1_.pending(), stores_outstanding_, tlb_.parked(),
+        in_unit_ != nullptr ? ", load/store unit stalled" : "");
   }
   return text;
 }

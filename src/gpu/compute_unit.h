@@ -111,8 +111,10 @@ class ComputeUnit {
   /// A scalar load of a wavefront has come / a miss register of the scalar cache is free.
   void scalar_done(unsigned slot);
   void scalar_retry(unsigned slot);
-  /// A queue that had refused this unit has room.
-  void room_freed() { retry(Stall::Room); }
+  /// A queue that had refused `waiter`, an instruction or an access of one of `units`, has room.
+  static void room_freed(std::vector<ComputeUnit>& units, std::uint16_t waiter) {
+    units[waiter >> 1].room_freed((waiter & 1) != 0);
+  }
 
   /// Brings what the fill of `line` will touch into the host's cache.
   void prefetch(PhysLine line) const { l1_.prefetch(line); }
@@ -173,7 +175,9 @@ class ComputeUnit {
   bool store_page(PageAccess& access);
   bool ask_for(PhysLine line);
   bool take_room(PhysLine line);
+  void room_freed(bool for_translated);
   void retry(Stall reason);
+  void retry_instruction(Stall reason);
   void send(TransactionKind kind, PhysPage page, std::uint64_t lines, unsigned bytes, Cycle leaves);
   void finish_instruction(Wavefront& wave);
   void load_line_done(Wavefront& wave, unsigned load);
@@ -203,6 +207,7 @@ class ComputeUnit {
   L1Tlb tlb_;
   ParkedQueue translated_;  ///< accesses that have their translation and wait for their turn
   Stall translated_stall_ = Stall::None;
+  bool trying_translated_ = false;  ///< which of the two asks for room now
   Stall lacking_ = Stall::None;     ///< what the access that was tried last lacks
   WaveQueue scalar_tlb_waiters_;    ///< scalar loads that found no register of the L1 TLB
   WaveQueue unit_queue_;

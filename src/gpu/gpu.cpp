@@ -78,8 +78,8 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   options.shootdown = spec.gpu.shootdown;
   options.setup = spec.migration.setup;
   options.ideal_migration = spec.migration.ideal;
-  gmmu_ = std::make_unique<Gmmu>(partition_, options, *l2_tlb_, *this, *this, *frames_, this,
-                                 context_.translation_oracle);
+  gmmu_ =
+      std::make_unique<Gmmu>(partition_, options, *l2_tlb_, *this, *this, *frames_, this, context_.translation_oracle);
 }
 
 // ------------------------------------------------------------------------------------------------ path of an access
@@ -179,8 +179,6 @@ void Gpu::drop_copies(PhysPage page) {
       cu.drop(frame, lines);
       scalars_[cu.index() / spec_.cus_per_array].drop(frame, lines);
     }
-    // A replica is given up where it is; a page that moves is written back when it leaves.
-    if (replicates_ && frame.device() == partition_.device()) home_.write_back_page(frame, true);
   }
   frames_->forget_users(page);
 }
@@ -199,6 +197,8 @@ void Gpu::write_back(PhysPage page, bool moves) {
 }
 
 void Gpu::page_came(PhysPage from, PhysPage to) {
+  // The frame may have held a replica that was given up: what the L2 still has of it is old.
+  if (replicates_) write_back(to, true);
   if (oracle_ == nullptr) return;
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
     oracle_->page_copied(PhysPage{from.device(), from.frame() + i}, PhysPage{to.device(), to.frame() + i});

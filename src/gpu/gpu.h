@@ -45,7 +45,7 @@ class Gpu final : public FabricClient,
   void stores_ordered(unsigned cu, PhysPage page, unsigned lines) override { cus_[cu].stores_ordered(page, lines); }
   void answer(Transaction* t, Cycle after) override { fabric_.answer(t, spec_.line, after); }
   void request_taken(DeviceId source) override { fabric_.request_taken(source); }
-  void home_has_room(std::uint16_t cu) override { cus_[cu].room_freed(); }
+  void home_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }
   void flushed() override;
 
   void on_request(Transaction* t) override { home_.remote_request(t); }
@@ -59,7 +59,7 @@ class Gpu final : public FabricClient,
       cus_[t.cu].prefetch(t.line);
     }
   }
-  void fabric_has_room(std::uint16_t cu) override { cus_[cu].room_freed(); }
+  void fabric_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }
 
   void group_done(unsigned cu) override;
   void stores_settled() override { try_release(); }
@@ -129,11 +129,11 @@ class Gpu final : public FabricClient,
   PageSize page_size_;
   Cycle memory_hop_;
   bool replicates_;
-  std::unique_ptr<L2Tlb> l2_tlb_;    ///< none: translation is ideal
+  std::unique_ptr<L2Tlb> l2_tlb_;     ///< none: translation is ideal
   std::unique_ptr<FrameUse> frames_;  ///< where pages can move
-  std::unique_ptr<Gmmu> gmmu_;       ///< mmu
-  std::unique_ptr<AtsPort> ats_;     ///< ats
-  std::unique_ptr<SvmPort> svm_;     ///< svm
+  std::unique_ptr<Gmmu> gmmu_;        ///< mmu
+  std::unique_ptr<AtsPort> ats_;      ///< ats
+  std::unique_ptr<SvmPort> svm_;      ///< svm
   struct TableRead {
     Transaction* walk = nullptr;
     HandlerId done = 0;

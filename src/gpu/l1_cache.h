@@ -102,9 +102,7 @@ class L1Cache {
   void not_before(Cycle earliest) { port_ = std::max(port_, earliest << port_shift_); }
 
  private:
-  static unsigned page_bit(PhysPage page) {
-    return static_cast<unsigned>(page.value * 0x9e3779b97f4a7c15ULL >> 56);
-  }
+  static unsigned page_bit(PhysPage page) { return static_cast<unsigned>(page.value * 0x9e3779b97f4a7c15ULL >> 56); }
 
   TagArray tags_;
   Mshrs mshrs_;

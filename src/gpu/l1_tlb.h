@@ -27,9 +27,9 @@ struct L1TlbStats {
 /// The lines of one page that a memory instruction touches, on their way through the load/store unit.
 struct PageAccess {
   VirtPage virtual_page;
-  PhysPage page;            ///< once translated
-  std::uint64_t lines = 0;  ///< not yet looked up
-  std::uint64_t whole = 0;  ///< stores: lines written completely
+  PhysPage page;                           ///< once translated
+  std::uint64_t lines = 0;                 ///< not yet looked up
+  std::uint64_t whole = 0;                 ///< stores: lines written completely
   const std::uint16_t* partial = nullptr;  ///< stores: bytes of the lines that are not, in order
   Wavefront* wave = nullptr;               ///< loads, atomics, scalar loads: who waits
   std::uint16_t bytes = 0;                 ///< of an element

@@ -125,24 +125,29 @@ bool ComputeUnit::run(PageAccess& access) {
 ComputeUnit::Translation ComputeUnit::translate(PageAccess& access) {
   const PageKey key = key_of(access.virtual_page);
   const bool write = access.kind != OpKind::Load;
-  const Cycle now = context_.partition.now();
-  if (!tlb_.mshrs().full() || tlb_.array().peek(key) != nullptr || tlb_.mshrs().find(key) != nullptr) {
-    if (const Mapping* mapping = tlb_.look_up(key, write)) {
-      if (context_.translation_oracle != nullptr) {
-        context_.translation_oracle->used(context_.device(), key, *mapping, write);
-      }
-      access.page = context_.page_size.frame_of(mapping->page, access.virtual_page);
-      access.translated = true;
-      l1_.not_before(tlb_.result_at(now));
-      if (context_.frames != nullptr) context_.frames->enter(access.page, 1);
-      return Translation::Known;
+  const Mapping* held = tlb_.array().peek(key);
+  const bool sufficient = held != nullptr && (held->writable || !write);
+  if (!sufficient) {
+    // A lookup that cannot wait aside is made again when it can: it counts then.
+    if (tlb_.mshrs().full() && tlb_.mshrs().find(key) == nullptr) {
+      lacking_ = Stall::Tlb;
+      return Translation::Stalled;
     }
     if (!may_park(access)) return Translation::Stalled;
+  }
+  const Mapping* mapping = tlb_.look_up(key, write);
+  if (mapping == nullptr) {
     park(key, access);
     return Translation::Parked;
   }
-  lacking_ = Stall::Tlb;
-  return Translation::Stalled;
+  if (context_.translation_oracle != nullptr) {
+    context_.translation_oracle->used(context_.device(), key, *mapping, write);
+  }
+  access.page = context_.page_size.frame_of(mapping->page, access.virtual_page);
+  access.translated = true;
+  l1_.not_before(tlb_.result_at(context_.partition.now()));
+  if (context_.frames != nullptr) context_.frames->enter(access.page, 1);
+  return Translation::Known;
 }
 
 /// Stores take their room in the store buffer when they are put aside, so that what waits for translations is bounded.
@@ -225,7 +230,10 @@ void ComputeUnit::run_translated() {
   l1_.not_before(context_.partition.now());
   while (!translated_.empty()) {
     ParkedAccess* access = translated_.front();
-    if (!run(*access)) {
+    trying_translated_ = true;
+    const bool done = run(*access);
+    trying_translated_ = false;
+    if (!done) {
       translated_stall_ = lacking_;
       return;
     }
@@ -254,7 +262,7 @@ bool ComputeUnit::ask_for(PhysLine line) {
 }
 
 bool ComputeUnit::take_room(PhysLine line) {
-  const auto me = static_cast<std::uint16_t>(index_);
+  const auto me = static_cast<std::uint16_t>(index_ << 1 | (trying_translated_ ? 1U : 0U));
   const bool taken = line.device() == context_.device() ? context_.home->reserve(line, me)
                                                         : context_.fabric->reserve(line.device(), me);
   if (!taken) lacking_ = Stall::Room;
@@ -399,10 +407,19 @@ void ComputeUnit::send(TransactionKind kind, PhysPage page, std::uint64_t lines,
 /// Goes on with what stalled for `reason`: accesses whose translation came late first, then the instruction in the
 /// unit and those that queue behind it.
 void ComputeUnit::retry(Stall reason) {
-  if (translated_stall_ == reason) {
+  if (translated_stall_ == reason) run_translated();
+  retry_instruction(reason);
+}
+
+void ComputeUnit::room_freed(bool for_translated) {
+  if (!for_translated) {
+    retry_instruction(Stall::Room);
+  } else if (translated_stall_ == Stall::Room) {
     run_translated();
-    if (reason == Stall::Room) return;  // who was refused twice is woken twice
   }
+}
+
+void ComputeUnit::retry_instruction(Stall reason) {
   if (stall_ != reason) return;
   stall_ = Stall::None;
   l1_.start_instruction(context_.partition.now());

@@ -20,8 +20,8 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       running_(processes.size()),
       start_handler_(partition.add_handler<&Host::on_start>(this)) {
   if (spec.translation.kind == TranslationKind::Ats) {
-    iommu_ = std::make_unique<Iommu>(partition, spec.iommu, spec.walk, spec.page_table, spec.page.size, false, *this,
-                                     this);
+    iommu_ =
+        std::make_unique<Iommu>(partition, spec.iommu, spec.walk, spec.page_table, spec.page.size, false, *this, this);
     if (spec.translation.observe) iommu_->observe(spec.translation.snapshot);
   }
   if (spec.translation.kind != TranslationKind::Mmu) return;

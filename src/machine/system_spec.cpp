@@ -46,15 +46,16 @@ void SystemSpec::describe(Section& section) {
                              "time, map it and move it after many accesses, copy it for readers; or no page is ever "
                              "elsewhere.");
   placing.child("access_counter", access_counter, "Access counters.");
-  placing.choice<InitialPlacement>("initial", placement,
-                                  {{"workload", InitialPlacement::Workload},
-                                   {"host", InitialPlacement::Host},
-                                   {"distribute", InitialPlacement::Distribute},
-                                   {"interleave", InitialPlacement::Interleave},
-                                   {"blocks", InitialPlacement::Blocks}},
-                                  "At the start: as the workload says, or for all buffers: on the host, in equal runs "
-                                  "of pages over the GPUs (distribute: the last takes the rest; blocks: rounded up), or "
-                                  "page by page. Private tables stay private.");
+  placing.choice<InitialPlacement>(
+      "initial", placement,
+      {{"workload", InitialPlacement::Workload},
+       {"host", InitialPlacement::Host},
+       {"distribute", InitialPlacement::Distribute},
+       {"interleave", InitialPlacement::Interleave},
+       {"blocks", InitialPlacement::Blocks}},
+      "At the start: as the workload says, or for all buffers: on the host, in equal runs "
+      "of pages over the GPUs (distribute: the last takes the rest; blocks: rounded up), or "
+      "page by page. Private tables stay private.");
   Section dispatching = section.group("dispatch", "How workgroups are split over the GPUs.");
   dispatching.choice<DispatchPolicy>("policy", dispatch,
                                      {{"workload", DispatchPolicy::Workload},

@@ -47,7 +47,7 @@ struct SystemSpec {
   InitialPlacement placement = InitialPlacement::Workload;  // placement.initial
   PagePolicy policy = PagePolicy::Pinned;                   // placement.policy
   AccessCounterSpec access_counter;                         // placement.access_counter
-  DispatchPolicy dispatch = DispatchPolicy::Workload;     // dispatch.policy
+  DispatchPolicy dispatch = DispatchPolicy::Workload;       // dispatch.policy
   RemoteCache remote_cache = RemoteCache::L1;
   bool write_back_at_release = true;  // boundary.write_back: dirty L2 lines go to memory when a kernel ends
   Cycle watchdog = 5'000'000;         // watchdog.cycles: cycles without progress that end a run

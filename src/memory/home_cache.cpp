@@ -337,7 +337,8 @@ void HomeCache::apply_after_fill(Bank& bank, TagArray::Slot slot, Transaction* t
 
 void HomeCache::release(Bank& bank) {
   --bank.reserved;
-  if (!bank.refused.empty() && bank.reserved < queue_) client_.home_has_room(bank.refused.pop());
+  // Who is woken may lack something else by now: then the next one has the room.
+  while (!bank.refused.empty() && bank.reserved < queue_) client_.home_has_room(bank.refused.pop());
 }
 
 /// Lets waiting requests of a bank act, other devices' and the device's own in turn, until neither can. With all its

@@ -388,7 +388,8 @@ void Gmmu::counted(PageKey page, Epoch epoch) {
 
 std::string Gmmu::describe_waiting() const {
   std::string text = walkers_.describe_waiting("GMMU");
-  if (!invalidations_.empty()) text += fmt::format("  GMMU: {} invalidations not acknowledged\n", invalidations_.size());
+  if (!invalidations_.empty())
+    text += fmt::format("  GMMU: {} invalidations not acknowledged\n", invalidations_.size());
   return text;
 }
 

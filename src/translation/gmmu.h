@@ -101,7 +101,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
     bool shot_down = false;  ///< the TLBs' time is over
     bool written = false;    ///< the table's entry
     bool drained = false;
-    bool held = false;       ///< the L2 TLB held it
+    bool held = false;  ///< the L2 TLB held it
   };
   // What a walk is for, beside its kind.
   static constexpr std::uint64_t kAnswersFault = 1;

@@ -60,8 +60,8 @@ void HostMmu::fault_arrived(const Message& message) {
   free_ = fault->next;
   ++faults_;
   const Cycle now = partition_.now();
-  *fault = {nullptr, message.page, message.from, message.write,
-            now - (static_cast<std::uint32_t>(now) - message.stamp), 0};
+  *fault = {nullptr, message.page, message.from, message.write, now - (static_cast<std::uint32_t>(now) - message.stamp),
+            0};
   charge(*fault, MissPart::LinkToHost, now);
   Transaction* t = partition_.pool().take();
   t->mask = reinterpret_cast<std::uintptr_t>(fault);

@@ -62,7 +62,8 @@ inline void Message::put(Transaction& t) const {
   t.mask = page.value;
   t.line = PhysLine{mapping.page.value};
   t.user = static_cast<std::uint32_t>(kind) | (write ? 1U << 8 : 0U) | (faulted ? 1U << 9 : 0U) |
-           (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (mapping.writable ? 1U << 11 : 0U) | std::uint32_t{to.value} << 16;
+           (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (mapping.writable ? 1U << 11 : 0U) |
+           std::uint32_t{to.value} << 16;
   t.data_bytes = mapping.epoch;
   t.requester = from.value;
   t.stage_start = stamp;

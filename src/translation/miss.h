@@ -66,9 +66,9 @@ enum class MissState : std::uint8_t {
 };
 
 struct Miss {
-  Targets targets;      ///< compute units
-  Cycle since = 0;      ///< when the miss was known
-  Cycle stamp = 0;      ///< up to here its time has been put to a part
+  Targets targets;  ///< compute units
+  Cycle since = 0;  ///< when the miss was known
+  Cycle stamp = 0;  ///< up to here its time has been put to a part
   Cycle fault_left = 0;
   MissState state = MissState::Walk;
   bool write = false;        ///< a store waits

@@ -71,9 +71,9 @@ bool PageTable::present(unsigned level, std::uint64_t number) const {
   return at != nullptr && at->entries[index(level, number)].valid();
 }
 
-std::optional<PhysLine> PageTable::line(unsigned level, std::uint64_t number) const {
+PhysLine PageTable::line(unsigned level, std::uint64_t number) const {
   const Node* at = node(level, number);
-  if (at == nullptr) return std::nullopt;
+  while (at == nullptr) at = node(++level, number);
   return PhysLine{at->frame, index(level, number) / 8};
 }
 

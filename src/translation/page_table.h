@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "sim/types.h"
@@ -78,8 +77,8 @@ class PageTable {
 
   /// Whether the entry of `level` on the way to a page is valid.
   bool present(unsigned level, std::uint64_t number) const;
-  /// The line of memory that holds that entry (lines of 64 bytes); nothing where its node is missing.
-  std::optional<PhysLine> line(unsigned level, std::uint64_t number) const;
+  /// The line of memory that holds that entry (lines of 64 bytes), or, where its node is missing, the lowest one above.
+  PhysLine line(unsigned level, std::uint64_t number) const;
 
   /// The page number cut to what an entry of `level` covers: one name for each entry.
   std::uint64_t prefix(unsigned level, std::uint64_t number) const { return number >> 9 * (level - leaf_); }

@@ -63,7 +63,7 @@ class Tlb {
   std::uint32_t held_ = 0;
   std::uint32_t last_ = 0;  ///< slot of the last use: likely to be that of the next
   std::vector<std::uint32_t> tags_;
-  std::vector<std::uint8_t> ages_;  ///< of a set: a permutation, 0 is the most recent
+  std::vector<std::uint8_t> ages_;      ///< of a set: a permutation, 0 is the most recent
   std::vector<std::uint16_t> held_in_;  ///< by set
   std::vector<Entry> entries_;
 

@@ -24,17 +24,18 @@ void TranslationOracle::downgraded(DeviceId gpu, PageKey page) { grants_[{page.v
 void TranslationOracle::used(DeviceId gpu, PageKey page, const Mapping& mapping, bool write) const {
   const auto found = grants_.find({page.value, gpu.value});
   if (found == grants_.end() || !found->second.held) {
-    throw SimulationError(fmt::format("check: GPU {} used a mapping of page {:#x} that it no longer has", gpu.value,
-                                      page.number()));
+    throw SimulationError(
+        fmt::format("check: GPU {} used a mapping of page {:#x} that it no longer has", gpu.value, page.number()));
   }
   if (found->second.page != mapping.page) {
-    throw SimulationError(fmt::format("check: GPU {} used frame {} of device {} for page {:#x}, which is frame {} of {}",
-                                      gpu.value, mapping.page.frame(), mapping.page.device().value, page.number(),
-                                      found->second.page.frame(), found->second.page.device().value));
+    throw SimulationError(
+        fmt::format("check: GPU {} used frame {} of device {} for page {:#x}, which is frame {} of {}", gpu.value,
+                    mapping.page.frame(), mapping.page.device().value, page.number(), found->second.page.frame(),
+                    found->second.page.device().value));
   }
   if (write && !found->second.writable) {
-    throw SimulationError(fmt::format("check: GPU {} wrote to page {:#x}, which it may only read", gpu.value,
-                                      page.number()));
+    throw SimulationError(
+        fmt::format("check: GPU {} wrote to page {:#x}, which it may only read", gpu.value, page.number()));
   }
 }
 
@@ -43,7 +44,8 @@ void TranslationOracle::about_to_move(PageKey page, unsigned gpus, DeviceId exce
     if (g == except.value) continue;
     const auto found = grants_.find({page.value, static_cast<std::uint8_t>(g)});
     if (found == grants_.end() || !found->second.held) continue;
-    throw SimulationError(fmt::format("check: page {:#x} moves while GPU {} still has a mapping of it", page.number(), g));
+    throw SimulationError(
+        fmt::format("check: page {:#x} moves while GPU {} still has a mapping of it", page.number(), g));
   }
 }
 

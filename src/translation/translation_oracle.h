@@ -41,9 +41,7 @@ class TranslationOracle {
     bool operator==(const Holder&) const = default;
   };
   struct Hash {
-    std::size_t operator()(const Holder& key) const {
-      return (key.page * 131 + key.gpu) * 0x9e3779b97f4a7c15ULL >> 7;
-    }
+    std::size_t operator()(const Holder& key) const { return (key.page * 131 + key.gpu) * 0x9e3779b97f4a7c15ULL >> 7; }
   };
 
   boost::unordered_flat_map<Holder, Grant, Hash> grants_;

@@ -104,12 +104,13 @@ void AccessCounterSpec::describe(Section& section) {
 }
 
 void InvalidateSpec::describe(Section& section) {
-  section.choice<InvalidateTargets>("targets", targets,
-                                    {{"auto", InvalidateTargets::Auto},
-                                     {"owner", InvalidateTargets::Owner},
-                                     {"broadcast", InvalidateTargets::Broadcast}},
-                                    "Whom to invalidate when a page moves: those the host knows to hold it, or all GPUs; "
-                                    "auto is all for access-counter and replication.");
+  section.choice<InvalidateTargets>(
+      "targets", targets,
+      {{"auto", InvalidateTargets::Auto},
+       {"owner", InvalidateTargets::Owner},
+       {"broadcast", InvalidateTargets::Broadcast}},
+      "Whom to invalidate when a page moves: those the host knows to hold it, or all GPUs; "
+      "auto is all for access-counter and replication.");
   section.choice<InvalidateHow>("how", how,
                                 {{"walk", InvalidateHow::Walk}, {"zero-latency", InvalidateHow::ZeroLatency}},
                                 "A GPU's table is invalidated by a walk, or at once.");

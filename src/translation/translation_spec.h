@@ -108,14 +108,13 @@ enum class UvmReplay : std::uint8_t { PerFault, PerBatch };
 struct UvmSpec {
   std::uint32_t batch_size = 256;
   Cycle batch_wait = 0;
-  Cycle batch_fixed = 100;      // batch_fixed_cycles
-  Cycle per_fault = 0;          // per_fault_cycles
-  Cycle fault_software = 0;     // fault_software_cycles
+  Cycle batch_fixed = 100;   // batch_fixed_cycles
+  Cycle per_fault = 0;       // per_fault_cycles
+  Cycle fault_software = 0;  // fault_software_cycles
   std::uint32_t concurrent_migrations = 256;
 
   void describe(Section& section);
 };
-
 
 enum class PagePolicy : std::uint8_t { Pinned, OnTouch, FirstTouch, AccessCounter, Replication, NoFault };
 enum class InvalidateTargets : std::uint8_t { Auto, Owner, Broadcast };
@@ -135,9 +134,9 @@ struct InvalidateSpec {
 };
 
 struct MigrationSpec {
-  Cycle setup = 0;      // setup_cycles
-  bool ideal = false;   // invalidation and transfer take no time and no bandwidth
-  bool evict = false;   // a full GPU sends pages back to the host
+  Cycle setup = 0;     // setup_cycles
+  bool ideal = false;  // invalidation and transfer take no time and no bandwidth
+  bool evict = false;  // a full GPU sends pages back to the host
 
   void describe(Section& section);
 };

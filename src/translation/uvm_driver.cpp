@@ -92,8 +92,7 @@ void UvmDriver::on_fetch(Transaction* t) {
   ++stats_.batches;
   stats_.batch_size.add(size);
   for (std::uint32_t i = 0; i < size; ++i) batch_.push_back(input_.pop());
-  partition_.schedule(t, batch_handler_,
-                      partition_.now() + options_.uvm.batch_fixed + size * options_.uvm.per_fault);
+  partition_.schedule(t, batch_handler_, partition_.now() + options_.uvm.batch_fixed + size * options_.uvm.per_fault);
 }
 
 /// A batch has been fetched and the driver is free again; software that does not occupy it may follow.
@@ -125,8 +124,7 @@ void UvmDriver::decide(Fault* fault) {
   }
   const bool has = r.holders.test(fault->gpu.value) && (!fault->write || !r.shared);
   const PlacementAction action =
-      has || r.pinned ? PlacementAction::Map
-                      : placement_->on_fault(r, fault->gpu, fault->write, options_.host);
+      has || r.pinned ? PlacementAction::Map : placement_->on_fault(r, fault->gpu, fault->write, options_.host);
   if (action == PlacementAction::Map) {
     map(fault, r);
     return;
@@ -177,9 +175,10 @@ bool UvmDriver::make_room(DeviceId gpu, Fault* fault) {
   Room& room = rooms_[gpu.value];
   if (room.used < options_.gpu_pages) return true;
   if (!options_.migration.evict) {
-    throw SimulationError(fmt::format("GPU {} has no room for another page: its {} pages are in use (gpu.dram.capacity; "
-                                      "migration.evict lets pages go back to the host)",
-                                      gpu.value, options_.gpu_pages));
+    throw SimulationError(
+        fmt::format("GPU {} has no room for another page: its {} pages are in use (gpu.dram.capacity; "
+                    "migration.evict lets pages go back to the host)",
+                    gpu.value, options_.gpu_pages));
   }
   if (fault != nullptr) room.waiting.push(fault);
   if (!room.evicting) evict_one(gpu);
@@ -244,8 +243,7 @@ void UvmDriver::start(PageKey page, PlacementAction action, DeviceId to, Fault* 
     downgrade(page, r, movements_.at(page.value));
   } else {
     ++r.epoch;
-    invalidate_all(page, r, movements_.at(page.value),
-                   action == PlacementAction::Upgrade ? to : options_.host);
+    invalidate_all(page, r, movements_.at(page.value), action == PlacementAction::Upgrade ? to : options_.host);
   }
   one_less(page);
 }

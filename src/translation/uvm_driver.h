@@ -77,7 +77,9 @@ class UvmDriver {
 
   PageRecord& record(PageKey page);
   /// The record of a page that the machine fills before the first cycle, and a page that lies on its device then.
-  PageRecord& new_record(PageKey page) { return records_[page.pid()].pages[page.number() - records_[page.pid()].first]; }
+  PageRecord& new_record(PageKey page) {
+    return records_[page.pid()].pages[page.number() - records_[page.pid()].first];
+  }
   void note_resident(PhysPage page) {
     if (page.device() != options_.host) ++rooms_[page.device().value].used;
   }
@@ -148,7 +150,7 @@ class UvmDriver {
   std::vector<Records> records_;  ///< by process
   std::vector<Room> rooms_;       ///< by GPU, when memory is limited
   FaultQueue input_;
-  std::vector<Fault*> batch_;                   ///< being fetched
+  std::vector<Fault*> batch_;                  ///< being fetched
   std::deque<std::vector<Fault*>> handed_on_;  ///< fetched, in software
   bool busy_ = false;
   FaultQueue waiting_;  ///< decided when fewer movements are under way

@@ -199,7 +199,7 @@ void WalkUnit::access(Walk& walk, Transaction* t, Cycle at) {
   if (timing_.timing == WalkTiming::Memory) {
     // The walk cache's latency stands before the first access; memory adds it behind (see Dram::read).
     t->user = static_cast<std::uint32_t>(at - partition_.now());
-    memory_->read_table(*table.line(walk.level, walk.page.number()), t, memory_handler_);
+    memory_->read_table(table.line(walk.level, walk.page.number()), t, memory_handler_);
     return;
   }
   partition_.schedule(t, access_handler_, at + timing_.cycles_per_level);
@@ -210,7 +210,7 @@ void WalkUnit::on_access(Transaction* t) {
   const PageTable& table = client_.table(walk.page.pid());
   if (walk.level > table.leaf()) {
     const bool present = upper_ == UpperLevels::Prebuilt || table.present(walk.level, walk.page.number());
-    if (present || walk.writes()) {
+    if (present || walk.kind == WalkKind::Update) {
       cache_.fill(walk.page, table.leaf(), walk.level);
       --walk.level;
       access(walk, t, partition_.now());
@@ -238,10 +238,9 @@ std::string WalkUnit::describe_waiting(const char* name) const {
   const std::uint32_t outside = outside_[0].size + outside_[1].size + outside_[2].size;
   if (walking_.empty() && queue_.size == 0 && outside == 0) return {};
   const Walk* oldest = queue_.head != nullptr ? queue_.head : walking_.empty() ? nullptr : walking_.front();
-  return fmt::format("  {}: {} walking, {} queued, {} waiting for a place{}\n", name, walking_.size(), queue_.size,
-                     outside,
-                     oldest == nullptr ? "" : fmt::format(" (page {:#x} since cycle {})", oldest->page.number(),
-                                                          oldest->submitted));
+  return fmt::format(
+      "  {}: {} walking, {} queued, {} waiting for a place{}\n", name, walking_.size(), queue_.size, outside,
+      oldest == nullptr ? "" : fmt::format(" (page {:#x} since cycle {})", oldest->page.number(), oldest->submitted));
 }
 
 }  // namespace nearfar

@@ -106,10 +106,54 @@ TEST(Storm, TinyStructuresLoseNothingAndNeverStop) {
   }
 }
 
+/// Real translation over the same storm, on TLBs, queues and walkers of one or two.
+std::vector<std::string> tiny_translation(std::uint64_t seed) {
+  static const char* kPolicies[] = {"on-touch", "first-touch", "access-counter", "replication"};
+  std::vector<std::string> all = tiny_structures(seed);
+  const bool iommu = seed % 5 == 4;
+  const auto number = [&](const char* key, std::uint64_t value) { all.push_back(key + std::to_string(value)); };
+  all.push_back(std::string("translation.kind=") + (iommu ? "ats" : "mmu"));
+  all.push_back(std::string("placement.initial=") + (iommu ? "blocks" : "host"));
+  all.push_back(std::string("placement.policy=") + (iommu ? "pinned" : kPolicies[seed % 4]));
+  number("placement.access_counter.threshold=", 1 + seed % 9);
+  number("gpu.l1_tlb.entries=", 1 + seed % 3);
+  all.push_back("gpu.l1_tlb.ways=1");
+  number("gpu.l1_tlb.mshrs=", 1 + seed % 2);
+  number("gpu.l2_tlb.entries=", 1 + seed % 4);
+  all.push_back("gpu.l2_tlb.ways=1");
+  number("gpu.l2_tlb.mshrs=", 1 + seed % 3);
+  number("gpu.gmmu.walkers=", 1 + seed % 2);
+  number("gpu.gmmu.pw_queue.entries=", 1 + seed % 2);
+  number("gpu.gmmu.pw_cache.entries=", seed % 3);
+  number("host.mmu.walkers=", 1 + seed % 2);
+  number("host.mmu.pw_queue.entries=", 1 + seed % 2);
+  all.push_back("host.mmu.tlb.entries=2");
+  all.push_back("host.mmu.tlb.ways=1");
+  number("iommu.walkers=", 1 + seed % 2);
+  number("iommu.pw_queue.entries=", 1 + seed % 2);
+  number("uvm.batch_size=", 1 + seed % 4);
+  number("uvm.concurrent_migrations=", seed % 3 == 0 ? 1 : 64);
+  all.push_back(std::string("page.size=") + (seed % 12 == 5 ? "2M" : "4K"));
+  all.push_back(std::string("walk.timing=") + (seed % 6 == 5 ? "memory" : "fixed-level"));
+  all.push_back(std::string("page_table.upper_levels=") + (seed % 8 == 7 ? "on-demand" : "prebuilt"));
+  all.push_back(std::string("gpu.gmmu.replay=") + (seed % 9 == 8 ? "short" : "full"));
+  all.push_back("watchdog.cycles=3000000");
+  return all;
+}
+
+class StormOfTranslations : public ::testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Seeds, StormOfTranslations, ::testing::Range<std::uint64_t>(0, kSeeds / 2));
+
+TEST_P(StormOfTranslations, LosesNothingAndNeverStops) {
+  const Outcome run = simulate(test_system(tiny_translation(GetParam())), {storm_script(GetParam())});
+  EXPECT_GT(run.result.accesses, 1000U);
+  EXPECT_GT(run.count("l2_miss.count"), 0U);
+}
+
 TEST(Storm, ThreadsSeeTheSameStorm) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     SCOPED_TRACE(seed);
-    const SystemSpec system = test_system(tiny_structures(seed));
+    const SystemSpec system = test_system(seed == 0 ? tiny_structures(seed) : tiny_translation(seed + 1));
     const auto script = storm_script(seed);
     const Outcome one = simulate(system, {script}, false, 1);
     const Outcome three = simulate(system, {script}, false, 3, 29);

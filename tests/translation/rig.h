@@ -75,7 +75,8 @@ struct RigOptions {
 class Rig {
  public:
   /// Pages [first, first + count) of each process belong to buffers.
-  explicit Rig(const RigOptions& options, std::uint64_t first = 0, std::uint64_t count = 1 << 16, unsigned processes = 1)
+  explicit Rig(const RigOptions& options, std::uint64_t first = 0, std::uint64_t count = 1 << 16,
+               unsigned processes = 1)
       : options_(options), frames_(options.gpus + 1, options.gmmu.size), engine_(options.gpus + 1) {
     for (unsigned g = 0; g < options.gpus; ++g) {
       gpus_.push_back(std::make_unique<GpuSide>(*this, engine_.partition(g), options, oracle_));
@@ -129,7 +130,9 @@ class Rig {
     gmmu(g).premap({pid, number}, {record.owner, true, record.epoch});
   }
   /// The walk cache has the entry above the leaf.
-  void warm(unsigned g, std::uint64_t number) { gmmu(g).walkers().cache().fill(PageKey{0, number}, leaf(), leaf() + 1); }
+  void warm(unsigned g, std::uint64_t number) {
+    gmmu(g).walkers().cache().fill(PageKey{0, number}, leaf(), leaf() + 1);
+  }
   void warm_host(std::uint64_t number) { host().walkers().cache().fill(PageKey{0, number}, leaf(), leaf() + 1); }
 
   /// Lookup in the L1 TLB of `cu` starts at `when` and misses.
@@ -299,8 +302,9 @@ class Rig {
 
   unsigned leaf() const { return options_.gmmu.size.bits == 0 ? 1 : 2; }
   std::unique_ptr<PageTable> table(DeviceId device, std::uint64_t first, std::uint64_t count) {
-    auto made = std::make_unique<PageTable>(options_.gmmu.table.levels, options_.gmmu.size,
-                                            [this, device] { return PhysPage{device, next_table_frame_++}; });
+    auto made = std::make_unique<PageTable>(options_.gmmu.table.levels, options_.gmmu.size, [this, device] {
+      return PhysPage{device, next_table_frame_++};
+    });
     made->cover(first, count);
     return made;
   }

@@ -118,7 +118,8 @@ TEST(WalkCache, EvictsTheLeastRecentlyUsed) {
   Rig rig(options, 0, 1);
   const std::uint64_t a = 0;
   const std::uint64_t b = kRegion * kRegion * kRegion;
-  for (const std::uint64_t page : {a, b, a + 1}) rig.gmmu(0).premap({0, page}, {PhysPage{DeviceId{0}, page % 7}, true, 0});
+  for (const std::uint64_t page : {a, b, a + 1})
+    rig.gmmu(0).premap({0, page}, {PhysPage{DeviceId{0}, page % 7}, true, 0});
   rig.ask(0, a, 0);
   rig.ask(0, b, 1000);
   rig.ask(0, a + 1, 2000);

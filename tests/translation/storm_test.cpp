@@ -37,8 +37,7 @@ Storm make_storm(std::uint64_t seed) {
   o.host.uvm.uvm.batch_fixed = one_of({0, 100});
   o.host.uvm.uvm.per_fault = one_of({0, 7});
   o.host.uvm.uvm.concurrent_migrations = one_of({1, 2, 256});
-  o.host.uvm.invalidate.targets =
-      one_of({0, 1}) == 0 ? InvalidateTargets::Auto : InvalidateTargets::Broadcast;
+  o.host.uvm.invalidate.targets = one_of({0, 1}) == 0 ? InvalidateTargets::Auto : InvalidateTargets::Broadcast;
   if (o.host.uvm.policy == PagePolicy::OnTouch && one_of({0, 1}) == 0) {
     o.host.uvm.gpu_pages = one_of({2, 4});
     o.host.uvm.migration.evict = true;
@@ -67,7 +66,8 @@ TEST_P(TranslationStorm, AnswersEveryRequestOnce) {
     const PhysPage frame = answer.mapping.page;
     frames.enter(frame, 1);
     if (frame.device().value != answer.gpu) frames.count_remote(frame, 1);
-    rig.at(answer.gpu, rig.partition(answer.gpu).now() + 1 + random() % 400, [&frames, frame] { frames.leave(frame, 1); });
+    rig.at(answer.gpu, rig.partition(answer.gpu).now() + 1 + random() % 400,
+           [&frames, frame] { frames.leave(frame, 1); });
   };
   rig.run();
   EXPECT_EQ(rig.answers.size(), requests);

@@ -147,7 +147,7 @@ RC_GTEST_PROP(PageTableInMemory, ReadsBackWhatWasWritten, ()) {
     RC_ASSERT(entry.large() == (size.bits != 0));
     for (unsigned level = table.leaf(); level <= table.root(); ++level) {
       RC_ASSERT(table.present(level, number));
-      RC_ASSERT(table.line(level, number)->device() == DeviceId{3});
+      RC_ASSERT(table.line(level, number).device() == DeviceId{3});
     }
   }
   RC_ASSERT(table.pages() == frames);

@@ -1,0 +1,155 @@
+// Translation in whole machines: what an unloaded access adds, that all systems run all workloads under the oracles,
+// and that threads do not change a bit of it.
+#include <gtest/gtest.h>
+
+#include "machine/script.h"
+#include "workload/catalog.h"
+
+namespace nearfar {
+namespace {
+
+/// One wavefront reads one word of each of `pages` pages, one after the other.
+Stream read_pages(VirtAddr base, std::uint64_t pages, std::uint64_t times) {
+  for (std::uint64_t i = 0; i < pages * times; ++i) {
+    const VirtAddr at = base + (i % pages) * kPageBytes + i / pages * 64;
+    co_yield load(4, [at](unsigned lane) { return lane == 0 ? at : kIdle; });
+    co_yield wait(0);
+  }
+}
+
+Outcome read(const SystemSpec& system, std::uint64_t pages, std::uint64_t times = 1) {
+  auto script = std::make_shared<Script>();
+  const VirtAddr base = script->buffer(64 * kPageBytes, Placement::Distribute);
+  script->launch(groups_of(1), [=](const Script&, const Wave&) { return read_pages(base, pages, times); });
+  return simulate(system, {script});
+}
+
+std::shared_ptr<const Workload> transpose(std::uint64_t width) {
+  const std::vector<ParameterSetting> parameters = {{"width", width}};
+  return make_workload("MT", SizeClass::Small, parameters, 1);
+}
+
+std::vector<std::string> without_message_time() { return {"translation.message=0B", "gpu.l2_tlb.lookups_per_cycle=0"}; }
+
+TEST(UnloadedTranslation, OfTheIommuCostsItsSteps) {
+  const Cycle ideal = read(test_system({"placement.initial=blocks"}), 1).result.cycles;
+  const Cycle real = read(test_system(without_message_time(), "ats-4gpu"), 1).result.cycles;
+  EXPECT_EQ(real - ideal, 1011U - 1U);
+}
+
+TEST(UnloadedTranslation, OfAHitCostsTheL1TlbAlone) {
+  const auto second = [](const SystemSpec& system) {
+    return read(system, 1, 2).result.cycles - read(system, 1, 1).result.cycles;
+  };
+  EXPECT_EQ(second(test_system(without_message_time(), "ats-4gpu")), second(test_system({"placement.initial=blocks"})));
+}
+
+TEST(UnloadedTranslation, OfAFarFaultCostsItsSteps) {
+  // From cold: a far fault of a page on the host, and the driver's 100 cycles for a batch.
+  auto overrides = without_message_time();
+  const Outcome run = read(test_system(overrides, "mmu-4gpu"), 1);
+  EXPECT_EQ(run.count("l2_miss.latency"), 1662U + 100U);
+  EXPECT_EQ(run.count("uvm.migration.count"), 1U);
+  const Cycle ideal = read(test_system({"placement.initial=blocks", "dispatch.policy=greedy"}), 1).result.cycles;
+  EXPECT_EQ(run.result.cycles - ideal, 1673U + 100U - 1U);
+}
+
+TEST(TranslationLatency, PartsAddUpToTheTotal) {
+  for (const char* system : {"ats-4gpu", "mmu-4gpu", "mmu-4gpu-counters", "svm-1gpu"}) {
+    const auto workload = transpose(256);
+    const Outcome run = simulate(test_system({}, system), {workload});
+    std::uint64_t sum = 0;
+    for (const StatValue& value : run.result.statistics) {
+      if (value.name.starts_with("l2_miss.component.")) sum += value.count;
+    }
+    EXPECT_GT(sum, 0U) << system;
+    EXPECT_EQ(sum, run.count("l2_miss.latency")) << system;
+  }
+}
+
+TEST(TranslationStatistics, OfTlbsAddUp) {
+  const auto workload = transpose(512);
+  const Outcome run =
+      simulate(test_system({"translation.observe=true", "translation.snapshot=1000"}, "ats-4gpu"), {workload});
+  for (const char* level : {"gpus.l1_tlb", "gpus.l2_tlb"}) {
+    const std::string name = level;
+    EXPECT_EQ(run.count(name + ".lookups"), run.count(name + ".hits") + run.count(name + ".misses")) << level;
+  }
+  EXPECT_EQ(run.count("gpus.l2_tlb.lookups"), run.count("gpus.l1_tlb.misses") - run.count("gpus.l1_tlb.merges"));
+  EXPECT_EQ(run.count("iommu.tlb.lookups"), run.count("l2_miss.count"));
+  std::uint64_t reused = 0;
+  for (const StatValue& value : run.result.statistics) {
+    if (value.name.starts_with("iommu.tlb.reuse_distance.below_")) reused += value.count;
+  }
+  EXPECT_EQ(run.count("iommu.tlb.lookups"), run.count("iommu.tlb.reuse_first") + reused);
+}
+
+struct Case {
+  const char* system;
+  std::vector<std::string> overrides;
+};
+
+class TranslationSystem : public ::testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(
+    All, TranslationSystem,
+    ::testing::Values(Case{"ats-4gpu", {}}, Case{"ats-4gpu", {"gpus=16"}}, Case{"ats-4gpu", {"page.size=2M"}},
+                      Case{"ats-4gpu", {"walk.timing=memory"}}, Case{"mmu-4gpu", {}}, Case{"mmu-4gpu", {"gpus=16"}},
+                      Case{"mmu-4gpu", {"gpus=1"}}, Case{"mmu-4gpu", {"placement.policy=first-touch"}},
+                      Case{"mmu-4gpu", {"placement.policy=replication"}},
+                      Case{"mmu-4gpu", {"placement.policy=no-fault"}}, Case{"mmu-4gpu", {"page.size=2M"}},
+                      Case{"mmu-4gpu", {"migration.ideal=true"}}, Case{"mmu-4gpu", {"invalidate.how=zero-latency"}},
+                      Case{"mmu-4gpu-counters", {}},
+                      Case{"mmu-4gpu-counters", {"placement.access_counter.threshold=16"}},
+                      Case{"mmu-4gpu-counters", {"walk.timing=memory"}}, Case{"svm-1gpu", {}}));
+
+TEST_P(TranslationSystem, RunsWorkloadsUnderTheOracles) {
+  const SystemSpec system = test_system(GetParam().overrides, GetParam().system);
+  const std::vector<std::pair<std::string, std::vector<ParameterSetting>>> workloads = {
+      {"MT", {{"width", 256}}},
+      {"ST", {{"rows", 130}, {"columns", 258}, {"iterations", 2}}},
+      {"PR", {{"n", 2048}, {"m", 8192}, {"iterations", 2}}},
+      {"KM", {{"points", 2048}, {"iterations", 2}}}};
+  for (const auto& [name, parameters] : workloads) {
+    SCOPED_TRACE(name);
+    const Outcome run = simulate(system, {make_workload(name, SizeClass::Small, parameters, 1)});
+    EXPECT_GT(run.result.accesses, 0U);
+  }
+}
+
+class ThreadsOnTranslation : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(All, ThreadsOnTranslation, ::testing::Values("ats-4gpu", "mmu-4gpu", "mmu-4gpu-counters"));
+
+TEST_P(ThreadsOnTranslation, GiveTheSameStatistics) {
+  const SystemSpec system = test_system({"placement.access_counter.threshold=16"}, GetParam());
+  const auto workload = transpose(256);
+  const Outcome one = simulate(system, {workload}, false, 1);
+  for (const Outcome& other : {simulate(system, {workload}, false, 2), simulate(system, {workload}, false, 4),
+                               simulate(system, {workload}, false, 1, 37), simulate(system, {workload}, true, 1)}) {
+    ASSERT_EQ(one.result.statistics.size(), other.result.statistics.size());
+    for (std::size_t i = 0; i < one.result.statistics.size(); ++i) {
+      ASSERT_EQ(one.result.statistics[i].count, other.result.statistics[i].count) << one.result.statistics[i].name;
+    }
+  }
+}
+
+TEST(OversubscribedMemory, RunsAndEvicts) {
+  const SystemSpec system = test_system(
+      {"gpu.dram.capacity=1MiB", "gpu.dram.channels=1", "gpu.dram.ranks=1", "gpu.dram.banks=2", "migration.evict=true"},
+      "mmu-4gpu");
+  const Outcome run = simulate(system, {transpose(1024)});
+  EXPECT_GT(run.count("uvm.migration.evictions"), 0U);
+}
+
+TEST(FullGpuMemory, EndsTheRunWithWhatToDo) {
+  const SystemSpec system = test_system(
+      {"gpu.dram.capacity=1MiB", "gpu.dram.channels=1", "gpu.dram.ranks=1", "gpu.dram.banks=2"}, "mmu-4gpu");
+  try {
+    simulate(system, {transpose(1024)});
+    FAIL() << "it ran";
+  } catch (const SimulationError& error) {
+    EXPECT_NE(std::string(error.what()).find("migration.evict"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace nearfar
