@@ -8,11 +8,15 @@
 #include "cli/words.h"
 #include "config/error.h"
 #include "config/nearest.h"
+#include "designs/design.h"
 
 namespace nearfar {
 
 std::vector<DesignInfo> list_designs() {
-  return {{std::string(kBaseline), "The machine as its system file describes it, without any design."}};
+  std::vector<DesignInfo> designs = {
+      {std::string(kBaseline), "The machine as its system file describes it, without any design."}};
+  for (const Design& design : all_designs()) designs.push_back({design.name, design.sentence});
+  return designs;
 }
 
 std::vector<std::string> parse_designs(std::string_view text) {

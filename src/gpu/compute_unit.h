@@ -22,6 +22,7 @@
 #include "translation/address_space.h"
 #include "translation/frame_use.h"
 #include "translation/l2_tlb.h"
+#include "translation/page_touches.h"
 #include "translation/translation_oracle.h"
 
 namespace nearfar {
@@ -69,6 +70,7 @@ struct GpuContext {
   L2Tlb* l2_tlb = nullptr;      ///< none: translation is ideal
   FrameUse* frames = nullptr;   ///< where pages can move
   TranslationOracle* translation_oracle = nullptr;
+  PageTouches* touches = nullptr;  ///< where the run is observed
   PageSize page_size;
   LoadLatency latency;
 

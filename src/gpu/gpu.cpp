@@ -52,6 +52,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
 
 void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   context_.page_size = page_size_;
+  if (translation_.observe) context_.touches = &touches_;
   if (translation_.kind == TranslationKind::Ideal) return;
   l2_tlb_ = std::make_unique<L2Tlb>(partition_, spec.gpu.l2_tlb, *this);
   if (translation_.observe) l2_tlb_->take_snapshots(translation_.snapshot);
@@ -270,6 +271,7 @@ void Gpu::start_launch(const Control& control) {
   context_.launch = &launch;
   context_.launch_index = control.value;
   context_.application = control.application;
+  if (translation_.observe) touches_.start(process.space->first_page(), process.space->pages());
   instructions_before_ = instructions();
   accesses_before_ = accesses();
   for (ScalarCache& scalar : scalars_) scalar.acquire();

@@ -73,6 +73,7 @@ class Gpu final : public FabricClient,
   void write_back(PhysPage page, bool moves) override;
   void page_came(PhysPage from, PhysPage to) override;
   void read_table(PhysLine line, Transaction* t, HandlerId done) override;
+  const PageTouches& touches() const { return touches_; }
   DeviceId device() const { return partition_.device(); }
   L2Tlb* l2_tlb() { return l2_tlb_.get(); }
   Gmmu* gmmu() { return gmmu_.get(); }
@@ -126,6 +127,7 @@ class Gpu final : public FabricClient,
   std::vector<ComputeUnit> cus_;
 
   TranslationSpec translation_;
+  PageTouches touches_;
   PageSize page_size_;
   Cycle memory_hop_;
   bool replicates_;

@@ -80,6 +80,12 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
     lines += static_cast<std::uint64_t>(std::popcount(page.lines));
     if (page.translated) page.page = context_.space->translate(context_.device(), page.virtual_page);
   }
+  if (context_.touches != nullptr) {
+    for (const PageAccess& page : pages_) {
+      context_.touches->note(context_.page_size.number(page.virtual_page),
+                             static_cast<std::uint64_t>(std::popcount(page.lines)), op.kind != OpKind::Load);
+    }
+  }
   stats_.page_groups += pages_.size();
   stats_.accesses += lines;
   context_.partition.progress().accesses += lines;

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "config/error.h"
+#include "machine/sharing.h"
 
 namespace nearfar {
 namespace {
@@ -257,6 +258,7 @@ StatTable Machine::collect() {
   latency.add_stages(host_->home().latency());
   table.add("latency.load.", latency);
   add_translation(table);
+  add_sharing(table);
 
   for (const char* what : {"packets", "bytes"}) {
     std::uint64_t sum = 0;
@@ -268,6 +270,23 @@ StatTable Machine::collect() {
     table.set(fmt::format("link.{}", what), sum);
   }
   return table;
+}
+
+/// Sharing among the GPUs of each application, from what each noted.
+void Machine::add_sharing(StatTable& table) {
+  if (!request_.system.translation.observe) return;
+  SharingStats sharing;
+  std::vector<const std::vector<L2Tlb::Snapshot>*> snapshots;
+  for (const Process& process : processes_) {
+    std::vector<const PageTouches*> touches;
+    for (unsigned g = 0; g < process.gpus; ++g) touches.push_back(&gpus_[process.first_gpu + g]->touches());
+    sharing.add_touches(touches);
+  }
+  for (const auto& gpu : gpus_) {
+    if (gpu->l2_tlb() != nullptr) snapshots.push_back(&gpu->l2_tlb()->snapshots());
+  }
+  sharing.add_snapshots(snapshots, host_->iommu() == nullptr ? nullptr : &host_->iommu()->snapshots());
+  table.add("", sharing);
 }
 
 /// What is the machine's as a whole: misses of all L2 TLBs, the driver, the IOMMU.

@@ -9,7 +9,11 @@
 #include "interconnect/fabric.h"
 #include "memory/dram.h"
 #include "memory/home_cache.h"
+#include "machine/sharing.h"
 #include "stats/latency.h"
+#include "translation/gmmu.h"
+#include "translation/host_mmu.h"
+#include "translation/iommu.h"
 
 namespace nearfar {
 namespace {
@@ -58,6 +62,11 @@ constexpr Ratio kRatios[] = {
     {"dram.row_hit_rate", "dram.row_hits", "dram.accesses", "Share of DRAM accesses that found their row open."},
     {"cu.pages_per_instruction", "cu.page_groups", "cu.vector_memory", "Pages a vector memory instruction touches."},
     {"cu.lines_per_instruction", "cu.accesses", "cu.vector_memory", "Lines a vector memory instruction touches."},
+    {"l1_tlb.hit_rate", "l1_tlb.hits", "l1_tlb.lookups", "Share of lookups that the L1 TLB answered."},
+    {"l2_tlb.hit_rate", "l2_tlb.hits", "l2_tlb.lookups", "Share of lookups that the L2 TLB answered."},
+    {"iommu.tlb.hit_rate", "iommu.tlb.hits", "iommu.tlb.lookups", "Share of lookups that the IOMMU TLB answered."},
+    {"host.mmu.tlb.hit_rate", "host.mmu.tlb.hits", "host.mmu.tlb.lookups", "Share of faults that the host TLB knew."},
+    {"l2_miss.mean_cycles", "l2_miss.latency", "l2_miss.count", "Mean time from an L2 TLB miss to its answer."},
     {"latency.load.mean_cycles", "latency.load.total_cycles", "latency.load.count",
      "Mean time from the load/store unit to the fill of the L1, of lines that missed it."},
 };
@@ -94,6 +103,17 @@ std::vector<StatInfo> list_statistics() {
   list<DramStats>(out, {"gpus.dram.", "gpu<g>.dram.", "host.dram."});
   list<FabricStats>(out, {"gpus.link.", "gpu<g>.link.", "host.link."});
   list<LoadLatency>(out, {"latency.load."});
+  list<L1TlbStats>(out, {"gpus.l1_tlb.", "gpu<g>.l1_tlb.", "gpu<g>.cu<c>.l1_tlb."});
+  list<L2TlbStats>(out, {"gpus.l2_tlb.", "gpu<g>.l2_tlb."});
+  list<MissStats>(out, {"l2_miss.", "gpus.l2_miss.", "gpu<g>.l2_miss."});
+  list<GmmuStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu."});
+  list<WalkStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu.", "host.mmu.", "iommu."});
+  list<HostMmuStats>(out, {"host.mmu."});
+  list<UvmStats>(out, {"uvm."});
+  list<IommuStats>(out, {"iommu."});
+  list<SharingStats>(out, {""});
+  out.push_back({"run.l2_tlb_mpki", "ratio", "Misses of the L2 TLBs, joined ones left out, per 1000 instructions."});
+  out.push_back({"run.pfpki", "ratio", "Far faults per 1000 instructions."});
   for (const char* place : {"gpus", "gpu<g>", "host"}) {
     out.push_back({fmt::format("{}.dram.accesses", place), "lines", "Lines read from and written to memory."});
   }
@@ -102,12 +122,14 @@ std::vector<StatInfo> list_statistics() {
   }
   for (const Ratio& ratio : kRatios) {
     const std::string name = ratio.name;
-    if (name.starts_with("latency")) {
+    if (name.starts_with("latency") || name.starts_with("iommu") || name.starts_with("host")) {
       out.push_back({name, "ratio", ratio.sentence});
     } else if (name.starts_with("llc")) {
       out.push_back({"host." + name, "ratio", ratio.sentence});
     } else {
       for (const char* place : {"gpus.", "gpu<g>."}) out.push_back({place + name, "ratio", ratio.sentence});
+      if (name.starts_with("l2_miss")) out.push_back({name, "ratio", ratio.sentence});
+      if (name.starts_with("l1_tlb")) out.push_back({"gpu<g>.cu<c>." + name, "ratio", ratio.sentence});
       if (name.starts_with("l1v")) out.push_back({"gpu<g>.cu<c>." + name, "ratio", ratio.sentence});
       if (name.starts_with("l1s")) out.push_back({"gpu<g>.array<s>." + name, "ratio", ratio.sentence});
     }
@@ -156,6 +178,16 @@ std::vector<StatValue> StatTable::values() const {
       out.push_back({place + ratio.name, true, 0, static_cast<double>(over->second) / static_cast<double>(value)});
     }
   }
+  const auto per_kilo_instruction = [&](const char* name, std::uint64_t events) {
+    const std::uint64_t instructions = at("run.instructions");
+    if (instructions != 0) {
+      out.push_back({name, true, 0, 1000.0 * static_cast<double>(events) / static_cast<double>(instructions)});
+    }
+  };
+  if (all.contains("gpus.l2_tlb.misses")) {
+    per_kilo_instruction("run.l2_tlb_mpki", at("gpus.l2_tlb.misses") - at("gpus.l2_tlb.merges"));
+  }
+  if (all.contains("gpus.gmmu.far_faults")) per_kilo_instruction("run.pfpki", at("gpus.gmmu.far_faults"));
   for (const auto& [name, histogram] : histograms_) {
     for (std::size_t bin = 0; bin < histogram.bins.size(); ++bin) {
       if (histogram.bins[bin] == 0) continue;

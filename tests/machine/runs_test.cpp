@@ -224,8 +224,12 @@ TEST(Statistics, OfUnitsAddUpToThoseOfTheirGpu) {
   EXPECT_EQ(run.count("gpus.cu0.instructions"), 0U);
 }
 
-TEST(Statistics, EveryReportedNameIsExplained) {
-  const Outcome run = simulate(test_system(), {small("MT", {{"width", 256}}), small("FIR", {{"n", 4096}})});
+class StatisticsOf : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Systems, StatisticsOf, ::testing::Values("ideal-4gpu", "ats-4gpu", "mmu-4gpu-counters"));
+
+TEST_P(StatisticsOf, EveryReportedNameIsExplained) {
+  const Outcome run = simulate(test_system({"translation.observe=true"}, GetParam()),
+                               {small("MT", {{"width", 256}}), small("FIR", {{"n", 4096}})});
   std::vector<std::string> explained;
   for (const StatInfo& info : list_statistics()) {
     EXPECT_FALSE(info.sentence.empty()) << info.name;

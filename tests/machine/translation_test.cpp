@@ -84,6 +84,24 @@ TEST(TranslationStatistics, OfTlbsAddUp) {
   EXPECT_EQ(run.count("iommu.tlb.lookups"), run.count("iommu.tlb.reuse_first") + reused);
 }
 
+/// Every workgroup of every GPU reads page 0; each writes a page of its own.
+TEST(TranslationStatistics, OfSharingCountPagesAndAccesses) {
+  auto script = std::make_shared<Script>();
+  const VirtAddr base = script->buffer(5 * kPageBytes, Placement::Distribute);
+  script->launch(groups_of(4), [=](const Script&, const Wave& wave) -> Stream {
+    return [](VirtAddr first, VirtAddr own) -> Stream {
+      co_yield load(4, [=](unsigned lane) { return lane == 0 ? first : kIdle; });
+      co_yield store(4, [=](unsigned lane) { return lane == 0 ? own : kIdle; });
+    }(base, base + (wave.group_x + 1) * kPageBytes);
+  });
+  const Outcome run = simulate(test_system({"translation.observe=true", "dispatch.policy=round-robin"}, "mmu-4gpu-counters"), {script});
+  EXPECT_EQ(run.count("pages.shared_by.4"), 1U);
+  EXPECT_EQ(run.count("pages.shared_by.1"), 4U);
+  EXPECT_EQ(run.count("accesses.to_pages_shared_by.1"), 4U);
+  EXPECT_EQ(run.count("accesses.writes_to_shared"), 0U);
+  EXPECT_EQ(run.count("accesses.reads_to_shared"), 4U);
+}
+
 struct Case {
   const char* system;
   std::vector<std::string> overrides;

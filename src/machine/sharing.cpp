@@ -1,0 +1,85 @@
+#include "machine/sharing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace nearfar {
+
+void SharingStats::add_touches(const std::vector<const PageTouches*>& gpus) {
+  std::size_t count = 0;
+  for (const PageTouches* touches : gpus) count = std::max(count, touches->pages().size());
+  for (std::size_t page = 0; page < count; ++page) {
+    std::size_t by = 0;
+    std::uint64_t reads = 0;
+    std::uint64_t writes = 0;
+    for (const PageTouches* touches : gpus) {
+      if (page >= touches->pages().size()) continue;
+      const PageTouches::Page& touched = touches->pages()[page];
+      if (touched.reads + touched.writes == 0) continue;
+      ++by;
+      reads += touched.reads;
+      writes += touched.writes;
+    }
+    if (by == 0) continue;
+    const std::size_t bin = std::min(by, kMost) - 1;
+    ++pages[bin];
+    accesses[bin] += reads + writes;
+    if (by == 1) continue;
+    reads_to_shared += reads;
+    writes_to_shared += writes;
+  }
+}
+
+void SharingStats::add_snapshots(const std::vector<const std::vector<L2Tlb::Snapshot>*>& l2_tlbs,
+                                 const std::vector<L2Tlb::Snapshot>* iommu) {
+  // A device takes its snapshots when it next does something: one that has been idle has fewer.
+  std::size_t count = ~std::size_t{0};
+  for (const auto* tlb : l2_tlbs) count = std::min(count, tlb->size());
+  if (iommu != nullptr) count = std::min(count, iommu->size());
+  for (std::size_t i = 0; i < count && !l2_tlbs.empty(); ++i) {
+    struct Place {
+      unsigned l2_tlbs = 0;
+      bool iommu = false;
+    };
+    std::map<PageKey, Place> places;
+    for (const auto* tlb : l2_tlbs) {
+      for (const PageKey page : (*tlb)[i].pages) ++places[page].l2_tlbs;
+    }
+    if (iommu != nullptr) {
+      for (const PageKey page : (*iommu)[i].pages) places[page].iommu = true;
+    }
+    ++snapshots;
+    in_any += places.size();
+    for (const auto& [page, place] : places) {
+      if (place.l2_tlbs == 1) ++in_one_l2;
+      if (place.l2_tlbs > 1) ++in_several_l2;
+      if (place.l2_tlbs != 0 && place.iommu) ++in_l2_and_iommu;
+    }
+  }
+}
+
+void SharingStats::describe(StatVisitor& visitor) {
+  for (std::size_t k = 0; k < kMost; ++k) {
+    visitor.counter(fmt::format("pages.shared_by.{}", k + 1), "pages",
+                    fmt::format("Pages that exactly {} GPUs touched (the last name: that many or more).", k + 1),
+                    pages[k]);
+    visitor.counter(fmt::format("accesses.to_pages_shared_by.{}", k + 1), "lines",
+                    fmt::format("Line accesses to pages that {} GPUs touched.", k + 1), accesses[k]);
+  }
+  visitor.counter("accesses.reads_to_shared", "lines", "Loads of lines of pages that several GPUs touched.",
+                  reads_to_shared);
+  visitor.counter("accesses.writes_to_shared", "lines", "Stores to lines of pages that several GPUs touched.",
+                  writes_to_shared);
+  visitor.counter("tlb.snapshot.count", "snapshots", "Instants at which the contents of all TLBs were compared.",
+                  snapshots);
+  visitor.counter("tlb.snapshot.in_one_l2", "pages", "Pages in one L2 TLB at these instants, summed.", in_one_l2);
+  visitor.counter("tlb.snapshot.in_several_l2", "pages", "Pages in several L2 TLBs at these instants, summed.",
+                  in_several_l2);
+  visitor.counter("tlb.snapshot.in_l2_and_iommu", "pages",
+                  "Pages in an L2 TLB and in the IOMMU TLB at these instants, summed.", in_l2_and_iommu);
+  visitor.counter("tlb.snapshot.total", "pages", "Different pages in any of these TLBs, summed.", in_any);
+}
+
+}  // namespace nearfar

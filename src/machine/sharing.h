@@ -1,0 +1,36 @@
+// What GPUs share: pages that several of them touch, and translations that several of their TLBs hold. Put together
+// after a run from what each device noted for itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "stats/stat.h"
+#include "translation/l2_tlb.h"
+#include "translation/page_touches.h"
+
+namespace nearfar {
+
+struct SharingStats {
+  static constexpr std::size_t kMost = 16;  ///< pages of more GPUs count as of this many
+
+  std::array<std::uint64_t, kMost> pages{};     ///< by number of GPUs - 1
+  std::array<std::uint64_t, kMost> accesses{};  ///< the same, each page by its line accesses
+  std::uint64_t reads_to_shared = 0;
+  std::uint64_t writes_to_shared = 0;
+  std::uint64_t snapshots = 0;
+  std::uint64_t in_one_l2 = 0;
+  std::uint64_t in_several_l2 = 0;
+  std::uint64_t in_l2_and_iommu = 0;
+  std::uint64_t in_any = 0;
+
+  /// The touches of all GPUs of one application.
+  void add_touches(const std::vector<const PageTouches*>& gpus);
+  /// What the TLBs held at the same instants; `iommu` may be missing.
+  void add_snapshots(const std::vector<const std::vector<L2Tlb::Snapshot>*>& l2_tlbs,
+                     const std::vector<L2Tlb::Snapshot>* iommu);
+  void describe(StatVisitor& visitor);
+};
+
+}  // namespace nearfar
