@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cstdlib>
 
@@ -14,8 +15,10 @@
 namespace nearfar {
 namespace {
 
-/// Sorted by name.
-constexpr std::array<const CatalogEntry*, 6> kEntries{&kFir, &kKm, &kMm, &kMt, &kPr, &kSt};
+/// Sorted by name, upper and lower case being the same.
+constexpr std::array kEntries{&kAes,  &kAtax, &kBackProp, &kBicg,    &kBs,     &kC2d, &kColor, &kConv2d, &kFft, &kFir,
+                              &kGemm, &kGemv, &kGesummv,  &kHotspot, &kIm2col, &kJ2d, &kKm,    &kLu,     &kLud, &kMm,
+                              &kMm2,  &kMm3,  &kMt,       &kMvt,     &kNw,     &kPr,  &kSc,    &kSssp,   &kSt};
 const std::array<std::string, 3> kSizeNames{"small", "medium", "paper"};
 
 template <class Range>
@@ -90,6 +93,15 @@ void Parameters::refuse(std::string_view name, std::string_view expected, std::u
   nearfar::refuse(workload_, name, (*this)[name], expected, nearest_value);
 }
 
+unsigned Parameters::log2(std::string_view name, std::string_view expected) const {
+  const std::uint64_t value = (*this)[name];
+  if (!std::has_single_bit(value)) {
+    const std::uint64_t above = std::bit_ceil(value), below = above / 2;
+    refuse(name, expected, above - value <= value - below ? above : below);
+  }
+  return static_cast<unsigned>(std::countr_zero(value));
+}
+
 std::span<const WorkloadInfo> catalog() {
   static const std::vector<WorkloadInfo> infos = [] {
     std::vector<WorkloadInfo> all;
@@ -116,9 +128,8 @@ std::shared_ptr<const Workload> make_workload(std::string_view name, SizeClass s
   const auto infos = catalog();
   const auto found = std::ranges::find(infos, name, &WorkloadInfo::name);
   if (found == infos.end()) {
-    const auto names = names_of(infos);
-    throw InputError(fmt::format("There is no workload `{}`; the workloads are {}.{}", name, fmt::join(names, ", "),
-                                 did_you_mean(name, names)));
+    throw InputError(fmt::format("There is no workload `{}`; `nearfar list workloads` shows them all.{}", name,
+                                 did_you_mean(name, names_of(infos))));
   }
   return kEntries[static_cast<std::size_t>(found - infos.begin())]->make(complete(*found, size, settings), seed);
 }

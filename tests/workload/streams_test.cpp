@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <thread>
 #include <tuple>
 
@@ -15,15 +16,41 @@ using namespace nearfar::testing;
 constexpr std::size_t kLargestFrame = 320;
 
 /// Sizes at which all streams can be written down.
-std::shared_ptr<const Workload> tiny(std::string_view name) {
-  if (name == "FIR") return make(name, {{"n", 1024}});
-  if (name == "KM") return make(name, {{"points", 200}, {"features", 5}, {"clusters", 2}, {"iterations", 2}});
-  if (name == "MM") return make(name, {{"n", 64}});
-  if (name == "MT") return make(name, {{"width", 192}});
-  if (name == "PR") return make(name, {{"n", 64}, {"m", 2000}, {"iterations", 2}});
-  if (name == "ST") return make(name, {{"rows", 34}, {"columns", 130}, {"iterations", 2}});
-  ADD_FAILURE() << name << " has no tiny size";
-  return nullptr;
+std::shared_ptr<const Workload> tiny(const std::string& name) {
+  static const std::map<std::string, std::vector<ParameterSetting>> kTiny{
+      {"AES", {{"bytes", 4096}}},
+      {"ATAX", {{"nx", 300}, {"ny", 70}}},
+      {"BackProp", {{"n", 48}}},
+      {"BICG", {{"nx", 300}, {"ny", 70}, {"wg", 32}}},
+      {"BS", {{"n", 256}}},
+      {"C2D", {{"n", 50}}},
+      {"Color", {{"n", 400}}},
+      {"Conv2d", {{"side", 9}, {"filters", 20}}},
+      {"FFT", {{"bytes", 16384}, {"passes", 2}}},
+      {"FIR", {{"n", 1024}}},
+      {"GEMM", {{"ni", 13}, {"nj", 50}, {"nk", 7}}},
+      {"GEMV", {{"n", 70}}},
+      {"GESUMMV", {{"n", 70}, {"wg", 96}}},
+      {"Hotspot", {{"n", 40}, {"height", 2}}},
+      {"Im2col", {{"batch", 2}, {"side", 9}, {"stride", 2}}},
+      {"J2D", {{"n", 50}, {"steps", 2}}},
+      {"KM", {{"points", 200}, {"features", 5}, {"clusters", 2}, {"iterations", 2}}},
+      {"LU", {{"n", 40}}},
+      {"LUD", {{"n", 48}}},
+      {"MM", {{"n", 64}}},
+      {"MM2", {{"n", 36}, {"strips", 2}}},
+      {"MM3", {{"n", 36}}},
+      {"MT", {{"width", 192}}},
+      {"MVT", {{"n", 70}, {"bytes", 8}}},
+      {"NW", {{"n", 64}}},
+      {"PR", {{"n", 64}, {"m", 2000}, {"iterations", 2}}},
+      {"SC", {{"width", 70}, {"height", 9}}},
+      {"SSSP", {{"n", 300}, {"m", 1500}, {"graph", 0}}},
+      {"ST", {{"rows", 34}, {"columns", 130}, {"iterations", 2}}},
+  };
+  const auto found = kTiny.find(name);
+  if (found == kTiny.end()) ADD_FAILURE() << name << " has no tiny size";
+  return make(name, found == kTiny.end() ? std::vector<ParameterSetting>{} : found->second);
 }
 
 using Record = std::tuple<OpKind, unsigned, unsigned, std::vector<std::uint64_t>>;
