@@ -1,5 +1,6 @@
 // How fast wavefronts' streams are made and coalesced, with nothing behind them: the ceiling of every whole run.
 // bench_streams [small|medium|paper]
+// bench_streams table: counts every workload in every size, as rows for src/workload/expected.cpp
 #include <fmt/format.h>
 
 #include <ctime>
@@ -89,11 +90,28 @@ void report(const WorkloadInfo& info, SizeClass size) {
              static_cast<double>(tally.lines) * mega, static_cast<double>(tally.pages) * mega, tally.frame);
 }
 
+void print_table() {
+  for (const WorkloadInfo& info : catalog()) {
+    fmt::print("      {{\"{}\", {{{{", info.name);
+    for (const SizeClass size : {SizeClass::Small, SizeClass::Medium, SizeClass::Paper}) {
+      const auto workload = make_workload(info.name, size, {}, 1);
+      std::uint64_t bytes = 0;
+      for (const Buffer& buffer : workload->buffers()) bytes += buffer.bytes;
+      fmt::print("{}{{{}, {}}}", size == SizeClass::Small ? "" : ", ", bytes, pass(*workload).lines);
+    }
+    fmt::print("}}}}}},\n");
+  }
+}
+
 }  // namespace
 }  // namespace nearfar
 
 int main(int argc, char** argv) {
   using namespace nearfar;
+  if (argc > 1 && std::string_view(argv[1]) == "table") {
+    print_table();
+    return 0;
+  }
   const SizeClass size = parse_size(argc > 1 ? std::string_view(argv[1]) : "medium");
   fmt::print("size {}, {} lanes, {} B lines\n", size_name(size), kLanes, kLineBytes);
   fmt::print("{:8} {:>8} {:>8} {:>12} {:>12} {:>9} {:>9} {:>9} {:>7}\n", "workload", "make s", "run s", "instructions",

@@ -197,8 +197,10 @@ TEST(Explain, ShowsOriginsAndOnlyWhatChangedWhenAsked) {
 }
 
 TEST(List, NamesWhatThereIs) {
-  EXPECT_THAT(nearfar("list workloads").out, AllOf(HasSubstr("\nMT "), HasSubstr("\nFIR ")));
-  EXPECT_THAT(nearfar("list workloads --details").out, AllOf(HasSubstr("paper"), HasSubstr("  width ")));
+  EXPECT_THAT(nearfar("list workloads").out,
+              AllOf(HasSubstr("\nMT "), HasSubstr("\nFIR "), HasSubstr("\nW10  MT+MT+ST+ST")));
+  EXPECT_THAT(nearfar("list workloads --details").out,
+              AllOf(HasSubstr("paper"), HasSubstr("  width "), HasSubstr("512 MiB"), HasSubstr("8.39 M")));
   EXPECT_THAT(nearfar("list systems").out, HasSubstr("\nideal-4gpu "));
   EXPECT_THAT(nearfar("list designs").out, HasSubstr("\nbaseline "));
   EXPECT_THAT(nearfar("list statistics").out, HasSubstr("run.cycles "));

@@ -220,9 +220,8 @@ class Web {
     }
     if (fraction(random_) < 0.85) {
       if (random_() % 2 == 0) return front_page(lo, hi);
-      const std::uint32_t away = 1 + exponential(40, random_);
-      if (random_() % 2 == 0) return u - lo >= away ? u - away : lo;
-      return std::min(u + away, hi - 1);
+      const std::uint32_t away = (1 + exponential(40, random_)) % (hi - lo);  // a step over the end goes around
+      return lo + (u - lo + (random_() % 2 == 0 ? away : hi - lo - away)) % (hi - lo);
     }
     const std::uint32_t page = below(hosts_.back(), random_);
     const auto next = std::ranges::upper_bound(hosts_, page);
