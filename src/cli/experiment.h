@@ -46,8 +46,8 @@ struct Report {
   RunResult result;
 };
 
-/// The applications of "MT", "FIR+KM", or of a mix by its name, "W1". A parameter goes to every workload of `all_names` that has it; one that none
-/// of them has is an error.
+/// The applications of "MT", "FIR+KM", or of a mix by its name, "W1". A parameter goes to every workload of `all_names`
+/// that has it; one that none of them has is an error.
 std::vector<Application> make_applications(const std::string& names, const Experiment& experiment,
                                            const std::vector<std::string>& all_names);
 

@@ -84,6 +84,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"compare MT --vary gpus=", "--vary wants key=v1,v2"},
                       Mistake{"compare MT --vary gpus=2,2", "`gpus=2` is named twice"},
                       Mistake{"compare MT --system ideal-4gpu,nowhere", "nowhere"},
+                      Mistake{"characterize", "`nearfar characterize` needs a WORKLOAD"},
+                      Mistake{"characterize FIR+MT", "looks at one workload; FIR+MT is several."},
+                      Mistake{"characterize MT --gpus 33", "--gpus must be a whole number from 1 to 32"},
+                      Mistake{"characterize MTT", "Did you mean `MT`?"},
                       Mistake{"explain surplus", "`surplus` is one argument too many for `nearfar explain`"},
                       Mistake{"list", "`nearfar list` needs one of: workloads, systems, designs, statistics."},
                       Mistake{"list workload", "Did you mean `workloads`?"},
@@ -194,6 +198,21 @@ TEST(Explain, ShowsOriginsAndOnlyWhatChangedWhenAsked) {
     EXPECT_TRUE(parameter["value"] != parameter["default"] || parameter["origin"] == "--set") << parameter;
   }
   EXPECT_LT(json["parameters"].size(), Json::parse(nearfar("explain --json -").out)["parameters"].size());
+}
+
+TEST(Characterize, TablesJsonAndPlots) {
+  const std::string tiny = "characterize MT --size small --param width=128 --gpus 2 ";
+  const Outcome table = nearfar(tiny);
+  ASSERT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(StartsWith("MT, matrix transpose, small"), HasSubstr("pages by GPUs"),
+                               HasSubstr("LRU holds"), HasSubstr("lane to lane")));
+  const Json json = Json::parse(nearfar(tiny + "--json -").out);
+  EXPECT_EQ(json["accesses"], 128 * 128 / 8);
+  EXPECT_EQ(json["gpus"], 2);
+  EXPECT_EQ(json["touched"]["pages_by_gpus"].size(), 2U);
+  EXPECT_EQ(json["lines_per_instruction"]["most"], 16);
+  EXPECT_EQ(json["page_reuse"]["capacities"].size(), json["page_reuse"]["hits"].size());
+  EXPECT_THAT(nearfar(tiny + "--svg -").out, StartsWith("<svg "));
 }
 
 TEST(List, NamesWhatThereIs) {
