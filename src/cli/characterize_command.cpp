@@ -30,6 +30,7 @@ struct CharacterizeArguments {
   std::string size = "medium";
   std::vector<std::string> parameters;
   std::string seed = "1";
+  std::string input;
   std::string gpus = "4";
   std::string resident = "256";
   std::string json, svg;
@@ -143,6 +144,7 @@ void perform_characterize(const CharacterizeArguments& arguments) {
   experiment.size = parse_size(arguments.size);
   experiment.parameters = arguments.parameters;
   experiment.seed = parse_whole("--seed", arguments.seed, 0, ~std::uint64_t{0});
+  experiment.input = arguments.input;
   CharacterizeSpec spec;
   spec.gpus = static_cast<unsigned>(parse_whole("--gpus", arguments.gpus, 1, kMostGpus));
   spec.resident = static_cast<unsigned>(parse_whole("--resident", arguments.resident, 1, kMostResident));
@@ -156,8 +158,9 @@ void perform_characterize(const CharacterizeArguments& arguments) {
   const auto info = std::ranges::find(catalog(), application.name, &WorkloadInfo::name);
   const std::string title = fmt::format("{}, {}, {}", application.name, info->title, size_name(experiment.size));
   const std::string subtitle =
-      fmt::format("{}; {} GPU{}, {} wavefronts take turns on each, seed {}", parameters_text(application), spec.gpus,
-                  spec.gpus == 1 ? "" : "s", spec.resident, experiment.seed);
+      fmt::format("{}{}; {} GPU{}, {} wavefronts take turns on each, seed {}", parameters_text(application),
+                  experiment.input.empty() ? "" : " input=" + experiment.input, spec.gpus, spec.gpus == 1 ? "" : "s",
+                  spec.resident, experiment.seed);
   if (json) json->write(characterization_json(application, experiment, result));
   if (svg) svg->write(characterization_svg(result, title, subtitle));
   if ((json && json->is_stdout()) || (svg && svg->is_stdout())) return;
@@ -178,6 +181,7 @@ Command add_characterize_command(CLI::App& program) {
   add_values(app, "--param", arguments->parameters, kParameter,
              "Set one parameter of the workload, over its size; may be repeated");
   add_value(app, "--seed", arguments->seed, kNumber, "Seed of the inputs that are drawn at random");
+  add_input_option(app, arguments->input);
   add_value(app, "--gpus", arguments->gpus, kNumber, "GPUs the workgroups are split over");
   add_value(app, "--resident", arguments->resident, kNumber,
             "Wavefronts that take turns on a GPU: the order in which reuse is measured");

@@ -88,6 +88,15 @@ std::vector<Part> parts_of(const std::string& names, SizeClass size) {
   return parts;
 }
 
+/// The input goes to every workload that takes one. Where none does, the first one's maker says so.
+std::string input_for(const std::string& name, const std::string& input, const std::vector<std::string>& all_names) {
+  const auto takes = [](const std::string& each) {
+    const WorkloadInfo* info = find_workload(each);
+    return info != nullptr && info->takes_graph;
+  };
+  return takes(name) || std::ranges::none_of(all_names, takes) ? input : "";
+}
+
 /// The values of all parameters: those of the size, then those that were set.
 std::vector<ParameterSetting> effective(const WorkloadInfo& info, SizeClass size,
                                         const std::vector<ParameterSetting>& settings) {
@@ -119,7 +128,8 @@ std::vector<Application> make_applications(const std::string& names, const Exper
     for (const Parameter& parameter : parameters) {
       if (is_for(parameter, name, single_names)) settings.push_back(parameter.setting);
     }
-    auto workload = make_workload(name, experiment.size, settings, experiment.seed);
+    auto workload = make_workload(name, experiment.size, settings, experiment.seed,
+                                  input_for(name, experiment.input, single_names));
     applications.push_back({name, effective(*find_workload(name), experiment.size, settings), std::move(workload)});
   }
   check_addressees(parameters, single_names);

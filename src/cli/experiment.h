@@ -25,6 +25,7 @@ struct Experiment {
   SizeClass size = SizeClass::Medium;
   std::vector<std::string> parameters;  ///< "name=value" or "WORKLOAD.name=value"
   std::uint64_t seed = 1;
+  std::string input;  ///< the file of a graph, for the workloads that take one; may be empty
   unsigned threads = 1;
   bool check = false;
   bool per_unit = false;  ///< statistics of every compute unit too

@@ -83,6 +83,7 @@ Json json_of(const Report& report) {
   out["system"] = report.machine.system;
   out["designs"] = report.machine.designs;
   out["seed"] = report.experiment.seed;
+  if (!report.experiment.input.empty()) out["input"] = report.experiment.input;
   out["threads"] = report.experiment.threads;
   out["cycles"] = result.cycles;
   out["instructions"] = result.instructions;
@@ -193,6 +194,7 @@ std::string characterization_json(const Application& application, const Experime
   out["workload"] = application.name;
   out["size"] = size_name(experiment.size);
   out["seed"] = experiment.seed;
+  if (!experiment.input.empty()) out["input"] = experiment.input;
   out["parameters"] = parameters_of(application);
   out["gpus"] = result.spec.gpus;
   out["resident_wavefronts"] = result.spec.resident;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "workload/graph/generators.h"
+#include "workload/graph/reader.h"
 
 namespace nearfar {
 namespace {
@@ -57,10 +58,11 @@ std::vector<WorkloadParameter> graph_parameters(GraphKind kind, const std::array
 }
 
 Csr make_graph(const Parameters& parameters, std::uint64_t seed, const GraphNeeds& needs) {
-  Csr graph = generate(parameters, seed);
+  Csr graph = parameters.input().empty() ? generate(parameters, seed) : read_graph(parameters.input());
+  if (!needs.weights) graph.weight.clear();
   if (needs.symmetric) graph = symmetrize(without_self_loops(graph));
   if (parameters["permute"] == 1) graph = renumber(graph, seed);
-  if (needs.weights) draw_weights(graph, parameters.u32("weights"), seed);
+  if (needs.weights && graph.weight.empty()) draw_weights(graph, parameters.u32("weights"), seed);
   return graph;
 }
 

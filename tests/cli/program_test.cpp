@@ -79,6 +79,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"run MT --param FIR.n=1024", "is for the workload `FIR`, which does not run here"},
                       Mistake{"run MT+MT+MT --set gpus=2", "MT+MT+MT is 3 applications, one for each GPU"},
                       Mistake{"run MT+", "There is no workload ``"},
+                      Mistake{"run MT --input graph.mtx", "MT reads no graph, so it cannot take `graph.mtx`."},
+                      Mistake{"run PR --input /no/such.mtx", "/no/such.mtx: there is no such file."},
                       Mistake{"compare", "`nearfar compare` needs WORKLOADS"},
                       Mistake{"compare MT --vary gpus", "--vary wants key=v1,v2"},
                       Mistake{"compare MT --vary gpus=", "--vary wants key=v1,v2"},
@@ -159,6 +161,19 @@ TEST(Run, SeveralApplicationsRunOnOneGpuEach) {
   EXPECT_EQ(json["parameters"]["MT.width"], 64);
   EXPECT_EQ(json["parameters"]["FIR.n"], 1024);
   EXPECT_EQ(json["applications"].size(), 2U);
+}
+
+TEST(Run, TakesTheUsersGraph) {
+  const ScratchFolder scratch;
+  run_shell("printf '0 1\\n1 2\\n2 0\\n' > " + scratch.file("ring.txt"));
+  const Outcome outcome = nearfar("run PR --size small --input " + scratch.file("ring.txt") + " --json -");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["input"], scratch.file("ring.txt"));
+  EXPECT_EQ(Json::parse(outcome.out)["statistics"]["gpus.cu.groups"], 4 * 3) << "a workgroup for each of three rows";
+  run_shell("printf '0 1\\n1 x\\n' > " + scratch.file("bad.txt"));
+  const Outcome bad = nearfar("run PR --input " + scratch.file("bad.txt"));
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("bad.txt:2:3: expected a vertex, not `x`."));
 }
 
 TEST(Run, AnInterruptedRunLeavesNothingHalfWritten) {

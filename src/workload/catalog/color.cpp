@@ -171,7 +171,8 @@ WorkloadInfo info() {
       .title = "graph colouring",
       .suite = "Pannotia",
       .sentence = "Chains of four loads an edge, by the vertices that are still uncoloured; one line all GPUs write.",
-      .parameters = std::move(parameters)};
+      .parameters = std::move(parameters),
+      .takes_graph = true};
 }
 
 }  // namespace

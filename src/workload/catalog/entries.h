@@ -23,11 +23,14 @@ namespace nearfar {
 /// A workload's parameters, complete: the size's values with the user's own laid over them, each within its range.
 class Parameters {
  public:
-  Parameters(std::string workload, std::vector<ParameterSetting> values)
-      : workload_(std::move(workload)), values_(std::move(values)) {}
+  Parameters(std::string workload, std::vector<ParameterSetting> values, std::string input)
+      : workload_(std::move(workload)), values_(std::move(values)), input_(std::move(input)) {}
 
   std::uint64_t operator[](std::string_view name) const;
   std::uint32_t u32(std::string_view name) const { return static_cast<std::uint32_t>((*this)[name]); }
+
+  /// The user's own graph; empty when it is to be generated.
+  const std::string& input() const { return input_; }
 
   /// Refuses a value that is impossible together with others: `expected` goes on after "but".
   [[noreturn]] void refuse(std::string_view name, std::string_view expected, std::uint64_t nearest) const;
@@ -38,6 +41,7 @@ class Parameters {
  private:
   std::string workload_;
   std::vector<ParameterSetting> values_;
+  std::string input_;
 };
 
 /// A parameter with a value for each size.

@@ -17,8 +17,8 @@ class PageRank final : public Workload {
   PageRank(Csr matrix, std::uint64_t iterations)
       : matrix_(std::move(matrix)),
         row_offset_(allocate("rowOffset", 4 * matrix_.row.size(), Placement::Interleave)),
-        col_(allocate("col", 4 * matrix_.edges(), Placement::Interleave)),
-        val_(allocate("val", 4 * matrix_.edges(), Placement::Interleave)),
+        col_(allocate("col", std::max<std::uint64_t>(4 * matrix_.edges(), 4), Placement::Interleave)),
+        val_(allocate("val", std::max<std::uint64_t>(4 * matrix_.edges(), 4), Placement::Interleave)),
         x_(allocate("x", std::uint64_t{4} * matrix_.vertices(), Placement::Interleave)),
         y_(allocate("y", std::uint64_t{4} * matrix_.vertices(), Placement::Interleave)) {
     for (std::uint64_t i = 0; i < iterations; ++i) {
@@ -116,7 +116,8 @@ WorkloadInfo info() {
           .title = "PageRank",
           .suite = "Hetero-Mark",
           .sentence = "Random: gathers all over a vector that all GPUs read and that is rewritten in bands.",
-          .parameters = std::move(parameters)};
+          .parameters = std::move(parameters),
+          .takes_graph = true};
 }
 
 std::shared_ptr<const Workload> make(const Parameters& parameters, std::uint64_t seed) {

@@ -161,7 +161,8 @@ WorkloadInfo info() {
           .title = "shortest paths, Bellman-Ford",
           .suite = "Pannotia",
           .sentence = "Gathers along the edges of a graph, a lane a vertex; on a mesh GPUs share their borders only.",
-          .parameters = std::move(parameters)};
+          .parameters = std::move(parameters),
+          .takes_graph = true};
 }
 
 }  // namespace

@@ -404,7 +404,6 @@ Csr cage_graph(std::uint32_t vertices, std::uint64_t seed) {
 }
 
 Csr renumber(const Csr& graph, std::uint64_t seed) {
-  assert(graph.weight.empty());
   pcg32 random(seed, 4);
   std::vector<std::uint32_t> number(graph.vertices());
   std::iota(number.begin(), number.end(), 0U);
@@ -414,11 +413,17 @@ Csr renumber(const Csr& graph, std::uint64_t seed) {
   out.row.resize(graph.row.size());
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) out.row[number[v] + std::size_t{1}] = graph.degree(v);
   lay_out_rows(out);
+  out.weight.resize(graph.weight.size());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;  // of one vertex: to, and where it stands in `graph`
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
-    const auto begin = out.col.begin() + out.row[number[v]];
-    const auto end =
-        std::ranges::transform(graph.neighbours(v), begin, [&](std::uint32_t to) { return number[to]; }).out;
-    std::sort(begin, end);
+    edges.clear();
+    for (std::uint32_t e = graph.row[v]; e < graph.row[v + 1]; ++e) edges.emplace_back(number[graph.col[e]], e);
+    std::ranges::sort(edges);
+    std::uint32_t at = out.row[number[v]];
+    for (const auto& [to, e] : edges) {
+      if (!graph.weight.empty()) out.weight[at] = graph.weight[e];
+      out.col[at++] = to;
+    }
   }
   return out;
 }

@@ -39,7 +39,7 @@ Csr web_graph(std::uint32_t vertices, std::uint64_t seed);
 /// all vertices. Stands for the cage matrices of DNA electrophoresis.
 Csr cage_graph(std::uint32_t vertices, std::uint64_t seed);
 
-/// The same graph with its vertices numbered at random. The edges must have no weights yet.
+/// The same graph with its vertices numbered at random.
 Csr renumber(const Csr& graph, std::uint64_t seed);
 
 /// Gives every edge a weight, uniform in 1..largest.
