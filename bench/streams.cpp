@@ -1,9 +1,11 @@
 // How fast wavefronts' streams are made and coalesced, with nothing behind them: the ceiling of every whole run.
 // bench_streams [small|medium|paper]
-// bench_streams table: counts every workload in every size, as rows for src/workload/expected.cpp
+// bench_streams table [workloads…]: counts them, or all, in every size, as rows for src/workload/expected.cpp
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
+#include <span>
 #include <string_view>
 #include <thread>
 
@@ -90,8 +92,9 @@ void report(const WorkloadInfo& info, SizeClass size) {
              static_cast<double>(tally.lines) * mega, static_cast<double>(tally.pages) * mega, tally.frame);
 }
 
-void print_table() {
+void print_table(std::span<char*> names) {
   for (const WorkloadInfo& info : catalog()) {
+    if (!names.empty() && std::ranges::find(names, info.name) == names.end()) continue;
     fmt::print("      {{\"{}\", {{{{", info.name);
     for (const SizeClass size : {SizeClass::Small, SizeClass::Medium, SizeClass::Paper}) {
       const auto workload = make_workload(info.name, size, {}, 1);
@@ -109,7 +112,7 @@ void print_table() {
 int main(int argc, char** argv) {
   using namespace nearfar;
   if (argc > 1 && std::string_view(argv[1]) == "table") {
-    print_table();
+    print_table({argv + 2, argv + argc});
     return 0;
   }
   const SizeClass size = parse_size(argc > 1 ? std::string_view(argv[1]) : "medium");

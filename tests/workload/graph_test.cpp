@@ -220,7 +220,7 @@ TEST(WebGraph, HasTheDegreesAndTheLocalityOfACrawl) {
   expect_well_formed(csr);
   EXPECT_EQ(csr.vertices(), n);
   EXPECT_FALSE(has_self_loops(csr));
-  EXPECT_NEAR(mean_degree(csr), 26.2, 1.5);
+  EXPECT_NEAR(mean_degree(csr), 26.2, 1);
   EXPECT_GT(largest_degree(csr), 500U);
   std::vector<std::uint32_t> in(n);
   std::uint64_t leaves = 0;

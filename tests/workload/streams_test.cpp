@@ -23,6 +23,22 @@ std::shared_ptr<const Workload> tiny(const std::string& name) {
       {"BackProp", {{"n", 48}}},
       {"BICG", {{"nx", 300}, {"ny", 70}, {"wg", 32}}},
       {"BS", {{"n", 256}}},
+      {"BSch", {{"samples", 1}}},
+      {"DCT", {{"width", 40}, {"sdk", 3}}},
+      {"DH", {{"n", 1 << 12}}},
+      {"FW", {{"n", 32}}},
+      {"FWT", {{"n", 1024}}},
+      {"Hist", {{"width", 256}}},
+      {"MTw", {{"width", 48}}},
+      {"RD", {{"n", 4096}}},
+      {"RS", {{"n", 1 << 14}}},
+      {"SC2", {{"width", 64}, {"height", 20}, {"mask", 5}}},
+      {"SF", {{"width", 256}, {"height", 5}}},
+      {"SLA", {{"n", 1 << 17}}},
+      {"ALS", {{"n", 300}}},
+      {"BellmanFord", {{"n", 500}}},
+      {"Jacobi", {{"n", 4096}, {"iterations", 2}}},
+      {"PageRank", {{"n", 333}, {"iterations", 2}}},
       {"C2D", {{"n", 50}}},
       {"Color", {{"n", 400}}},
       {"Conv2d", {{"side", 9}, {"filters", 20}}},
@@ -135,7 +151,8 @@ TEST_P(Streams, StayInTheirBuffers) {
   const auto workload = tiny(GetParam());
   for (const auto& wave : record_one_by_one(*workload)) {
     for (const auto& [kind, bytes, count, touched] : wave) {
-      if (kind != OpKind::Load && kind != OpKind::Store && kind != OpKind::ScalarLoad) continue;
+      if (kind != OpKind::Load && kind != OpKind::Store && kind != OpKind::Atomic && kind != OpKind::ScalarLoad)
+        continue;
       const std::size_t lanes = kind == OpKind::ScalarLoad ? 1 : 64;
       const std::uint64_t active = kind == OpKind::ScalarLoad ? 1 : touched.back();
       EXPECT_NE(active, 0U) << "nobody takes part";

@@ -128,7 +128,7 @@ class ShortestPathsProgram final : public Workload {
     co_yield salu(1);
   }
 
-  Stream diff(const VertexSet& changed, std::uint32_t first, std::uint32_t lanes) const {
+  Stream diff(const IndexSet& changed, std::uint32_t first, std::uint32_t lanes) const {
     const auto before = load(4, [&] { return Row{at(vector1_, first), lanes}; });
     const auto after = load(4, [&] { return Row{at(vector2_, first), lanes}; });
     const auto report =
@@ -146,7 +146,7 @@ class ShortestPathsProgram final : public Workload {
   }
 
   Csr graph_;
-  std::vector<VertexSet> changed_;  // by round
+  std::vector<IndexSet> changed_;  // by round
   VirtAddr row_, col_, data_, vector1_, vector2_, stop_;
 };
 
