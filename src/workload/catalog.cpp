@@ -16,12 +16,12 @@ namespace nearfar {
 namespace {
 
 /// Sorted by name, upper and lower case being the same.
-constexpr std::array kEntries{&kAes,    &kAls,   &kAtax,   &kBackProp, &kBellmanFord, &kBicg,    &kBs,     &kBsch,
-                              &kC2d,    &kColor, &kConv2d, &kDct,      &kDh,          &kFft,     &kFir,    &kFw,
-                              &kFwt,    &kGemm,  &kGemv,   &kGesummv,  &kHist,        &kHotspot, &kIm2col, &kJ2d,
-                              &kJacobi, &kKm,    &kLu,     &kLud,      &kMm,          &kMm2,     &kMm3,    &kMt,
-                              &kMtw,    &kMvt,   &kNw,     &kPageRank, &kPr,          &kRd,      &kRs,     &kSc,
-                              &kSc2,    &kSf,    &kSla,    &kSssp,     &kSt};
+constexpr std::array kEntries{
+    &kAes,    &kAls,  &kAtax,    &kBackProp, &kBellmanFord, &kBicg,    &kBs,     &kBsch, &kC2d,    &kColor,
+    &kConv2d, &kCt,   &kDct,     &kDh,       &kDiffusion,   &kEqwp,    &kFft,    &kFir,  &kFw,     &kFwt,
+    &kGemm,   &kGemv, &kGesummv, &kHist,     &kHit,         &kHotspot, &kIm2col, &kJ2d,  &kJacobi, &kKm,
+    &kLu,     &kLud,  &kMm,      &kMm2,      &kMm3,         &kMt,      &kMtw,    &kMvt,  &kNw,     &kPageRank,
+    &kPr,     &kRd,   &kRs,      &kSc,       &kSc2,         &kSf,      &kSla,    &kSssp, &kSt};
 const std::array<std::string, 3> kSizeNames{"small", "medium", "paper"};
 
 template <class Range>

@@ -128,5 +128,85 @@ TEST(LeastSquares, TouchesTheLinesCounted) {
   }
 }
 
+TEST(Tomography, TouchesAboutTheLinesCounted) {
+  const auto ct = make("CT", {{"slices", 1}});
+  EXPECT_NEAR(count(*ct, 0, 1).loaded, 0.12e6, 0.012e6);
+  EXPECT_NEAR(count(*ct, 1, 2).loaded, 0.02e6, 0.006e6);
+  EXPECT_NEAR(count(*ct, 2, 3).loaded, 0.04e6, 0.006e6);
+  const auto larger = make("CT", {{"side", 128}, {"views", 64}, {"slices", 1}});
+  EXPECT_NEAR(count(*larger, 0, 1).loaded, 0.99e6, 0.05e6);
+  EXPECT_NEAR(count(*larger, 1, 2).loaded, 0.34e6, 0.05e6);
+  EXPECT_NEAR(count(*larger, 2, 3).loaded, 0.20e6, 0.03e6);
+}
+
+TEST(Tomography, EveryVoxelIsUpdatedOnceAndEverySumStoredOnce) {
+  const auto ct = make("CT", {{"side", 16}, {"views", 8}, {"slices", 2}});
+  for (const std::size_t launch : {1U, 2U}) {
+    std::vector<VirtAddr> stored;
+    for (std::uint64_t group = 0; group < ct->launches()[launch].groups(); ++group) {
+      for (const auto& item : touches(*ct, launch, group)) {
+        if (!item.empty()) stored.push_back(item.back().at);
+      }
+    }
+    std::ranges::sort(stored);
+    EXPECT_EQ(stored.size(), launch == 1 ? 4U * 512 : 512U);
+    EXPECT_EQ(std::ranges::adjacent_find(stored), stored.end());
+  }
+}
+
+TEST(Diffusion, TouchesAboutTheLinesCounted) {
+  // The study's own counts have the planes that each GPU keeps of its neighbours', which are updated too.
+  const auto small = make("Diffusion");
+  const Lines step = count(*small, 0, 7);
+  EXPECT_NEAR(step.loaded + step.stored, 0.43e6, 0.15 * 0.43e6);
+  const auto medium = make("Diffusion", {{"n", 128}});
+  const Lines larger = count(*medium, 0, 7);
+  EXPECT_NEAR(larger.loaded + larger.stored, 8.03e6, 0.15 * 8.03e6);
+}
+
+TEST(Diffusion, NeighboursShareTheirBorderPlanes) {
+  const auto diffusion = make("Diffusion", {{"n", 64}});
+  const Census census = take_census(*diffusion, 4);
+  const Buffer& u = buffer(*diffusion, "u");
+  EXPECT_EQ(pages_by(census, u, 3) + pages_by(census, u, 4), 0U);
+  EXPECT_GT(pages_by(census, u, 2), 0U);
+  EXPECT_LT(pages_by(census, u, 2), pages_of(u) / 2);
+}
+
+TEST(WavePropagation, TouchesAboutTheLinesCounted) {
+  const auto eqwp = make("EQWP");
+  const Lines step = count(*eqwp, 0, 4);
+  EXPECT_NEAR(step.loaded + step.stored, 0.61e6, 0.15 * 0.61e6);
+  const auto larger = make("EQWP", {{"nx", 128}, {"nz", 128}});
+  const Lines other = count(*larger, 0, 4);
+  EXPECT_NEAR(other.loaded + other.stored, 2.27e6, 0.15 * 2.27e6);
+}
+
+TEST(Turbulence, TranspositionsAndExchangesMoveEveryElementOnce) {
+  const auto hit = make("HIT", {{"n", 16}, {"right_sides", 1}});
+  for (std::size_t l = 0; l < hit->launches().size(); ++l) {
+    const std::string& kernel = hit->launches()[l].kernel;
+    if (kernel != "transpose" && kernel != "swap") continue;
+    std::vector<VirtAddr> read, written;
+    for (std::uint64_t group = 0; group < hit->launches()[l].groups(); ++group) {
+      for (const auto& item : touches(*hit, l, group)) {
+        for (const Touch& touch : item) (touch.how == '+' ? read : written).push_back(touch.at);
+      }
+    }
+    for (auto* each : {&read, &written}) {
+      std::ranges::sort(*each);
+      EXPECT_EQ(each->size(), 16U * 16 * 9) << kernel;
+      EXPECT_EQ(std::ranges::adjacent_find(*each), each->end()) << kernel;
+    }
+  }
+}
+
+TEST(Turbulence, ExchangesAreAllToAll) {
+  const auto hit = make("HIT", {{"n", 32}, {"right_sides", 1}});
+  const Census census = take_census(*hit, 4);
+  const Buffer& receive = buffer(*hit, "receive");
+  EXPECT_GT(pages_by(census, receive, 4), pages_of(receive) * 9 / 10);
+}
+
 }  // namespace
 }  // namespace nearfar

@@ -32,12 +32,14 @@ class BlackScholes final : public Workload {
                 .split = Split::RoundRobin});
   }
 
-  Stream wavefront(std::size_t, const Wave& wave) const override { return price(wave); }
+  Stream wavefront(std::size_t, const Wave& wave) const override {
+    return price(wave.global_y(0) * width_ + wave.global_x(0));
+  }
 
  private:
-  Stream price(Wave wave) const {
+  Stream price(std::uint64_t first) const {
     const auto vector = [&](VirtAddr array, unsigned lane) {
-      return array + kVector * (wave.global_y(lane) * width_ + wave.global_x(lane));
+      return array + kVector * (first + lane / kSide * width_ + lane % kSide);
     };
     const auto random = load(kVector, [&](unsigned lane) { return vector(rand_, lane); });
     const auto call = store(kVector, [&](unsigned lane) { return vector(call_, lane); });

@@ -106,8 +106,9 @@ std::shared_ptr<const Workload> construct(const Parameters& parameters, [[maybe_
   }
 }
 
-extern const CatalogEntry kAes, kAls, kAtax, kBackProp, kBellmanFord, kBicg, kBs, kBsch, kC2d, kColor, kConv2d, kDct,
-    kDh, kFft, kFir, kFw, kFwt, kGemm, kGemv, kGesummv, kHist, kHotspot, kIm2col, kJ2d, kJacobi, kKm, kLu, kLud, kMm,
-    kMm2, kMm3, kMt, kMtw, kMvt, kNw, kPageRank, kPr, kRd, kRs, kSc, kSc2, kSf, kSla, kSssp, kSt;
+extern const CatalogEntry kAes, kAls, kAtax, kBackProp, kBellmanFord, kBicg, kBs, kBsch, kC2d, kColor, kConv2d, kCt,
+    kDct, kDh, kDiffusion, kEqwp, kFft, kFir, kFw, kFwt, kGemm, kGemv, kGesummv, kHist, kHit, kHotspot, kIm2col, kJ2d,
+    kJacobi, kKm, kLu, kLud, kMm, kMm2, kMm3, kMt, kMtw, kMvt, kNw, kPageRank, kPr, kRd, kRs, kSc, kSc2, kSf, kSla,
+    kSssp, kSt;
 
 }  // namespace nearfar

@@ -57,9 +57,8 @@ class CagePageRank final : public Workload {
   }
 
   Stream multiply(VirtAddr rank, VirtAddr next_rank, At at) const {
-    const auto bounds = load(16, [&](unsigned lane) {
-      return row_of(at, lane) < matrix_.vertices() ? row_ + 8 * row_of(at, lane) : kIdle;
-    });
+    const auto bounds = load(
+        16, [&](unsigned lane) { return row_of(at, lane) < matrix_.vertices() ? row_ + 8 * row_of(at, lane) : kIdle; });
     const auto col = load(4, [&](unsigned lane) {
       std::uint64_t entry = 0;
       return entry_of(at, lane, entry) ? col_ + 4 * entry : kIdle;
