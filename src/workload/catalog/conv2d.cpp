@@ -13,8 +13,8 @@ class Conv2d final : public Workload {
   explicit Conv2d(const Parameters& parameters)
       : shape_(parameters),
         m_(parameters["filters"]),
-        n_(shape_.columns()),
-        k_(shape_.rows()),
+        n_(shape_.columns),
+        k_(shape_.rows),
         input_(allocate("input", 4 * shape_.input_floats(), Placement::Interleave)),
         columns_(allocate("col", 4 * k_ * n_, Placement::Interleave)),
         weights_(allocate("weights", 4 * m_ * k_, Placement::Interleave)),

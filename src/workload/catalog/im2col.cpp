@@ -18,12 +18,15 @@ Unrolling::Unrolling(const Parameters& parameters)
       pad(parameters.u32("pad")),
       stride(parameters.u32("stride")) {
   if (side + 2 * pad < kernel) parameters.refuse("kernel", "must fit into the padded image", side + 2 * pad);
+  result_side = (side + 2 * pad - kernel) / stride + 1;
+  rows = std::uint64_t{channels} * kernel * kernel;
+  columns = batch * result_side * result_side;
 }
 
 Launch Unrolling::launch() const {
   return {.kernel = "im2col",
-          .groups_x = static_cast<std::uint32_t>((columns() + kSide - 1) / kSide),
-          .groups_y = static_cast<std::uint32_t>((rows() + kSide - 1) / kSide),
+          .groups_x = static_cast<std::uint32_t>((columns + kSide - 1) / kSide),
+          .groups_y = static_cast<std::uint32_t>((rows + kSide - 1) / kSide),
           .size_x = kSide,
           .size_y = kSide,
           .split = Split::Blocks};
@@ -51,7 +54,7 @@ struct Block {
       : column(std::uint64_t{kSide} * wave.group_x),
         row(std::uint64_t{kSide} * wave.group_y + wave.local(0) / kSide),
         lanes(wave.lanes) {
-    const std::uint64_t side = shape.result_side(), area = side * side, plane = std::uint64_t{shape.side} * shape.side;
+    const std::uint64_t side = shape.result_side, area = side * side, plane = std::uint64_t{shape.side} * shape.side;
     const std::uint64_t square = std::uint64_t{shape.kernel} * shape.kernel;
     const auto corner = [&](std::uint64_t place) {
       return static_cast<std::int16_t>(static_cast<std::int64_t>(place * shape.stride) - shape.pad);
@@ -73,17 +76,17 @@ Stream unroll_block(const Unrolling& shape, VirtAddr input, VirtAddr output, Blo
     const auto x = static_cast<std::uint32_t>(place.x + position.x);
     const auto y = static_cast<std::uint32_t>(place.y + position.y);
     if (x >= shape.side || y >= shape.side) return kIdle;  // beyond the image, also on the left and above
-    if (at.column + lane % kSide >= shape.columns() || at.row + lane / kSide >= shape.rows()) return kIdle;
+    if (at.column + lane % kSide >= shape.columns || at.row + lane / kSide >= shape.rows) return kIdle;
     return input + 4 * (std::uint64_t{place.image} + position.channel + y * shape.side + x);
   });
   const auto result = store(4, [&](unsigned lane) {
     const std::uint64_t column = at.column + lane % kSide, row = at.row + lane / kSide;
-    return column < shape.columns() && row < shape.rows() ? output + 4 * (row * shape.columns() + column) : kIdle;
+    return column < shape.columns && row < shape.rows ? output + 4 * (row * shape.columns + column) : kIdle;
   });
 
   co_yield salu(28);
   co_yield valu(71);
-  if (at.row >= shape.rows()) co_return;
+  if (at.row >= shape.rows) co_return;
   co_yield valu(93);
   co_yield salu(3);
   co_yield valu(8);
@@ -118,7 +121,7 @@ class Im2col final : public Workload {
   explicit Im2col(const Parameters& parameters)
       : shape_(parameters),
         input_(allocate("input", 4 * shape_.input_floats(), Placement::Interleave)),
-        output_(allocate("output", 4 * shape_.rows() * shape_.columns(), Placement::Interleave)) {
+        output_(allocate("output", 4 * shape_.rows * shape_.columns, Placement::Interleave)) {
     add_launch(shape_.launch());
   }
 

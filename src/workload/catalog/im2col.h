@@ -12,10 +12,10 @@ namespace nearfar {
 struct Unrolling {
   std::uint32_t batch = 0, channels = 0, side = 0, kernel = 0, pad = 0, stride = 1;
 
+  std::uint64_t result_side = 0;        ///< places of the kernel along a side
+  std::uint64_t rows = 0, columns = 0;  ///< of the matrix
+
   explicit Unrolling(const Parameters& parameters);
-  std::uint64_t result_side() const { return (side + 2 * pad - kernel) / stride + 1; }
-  std::uint64_t columns() const { return batch * result_side() * result_side(); }
-  std::uint64_t rows() const { return std::uint64_t{channels} * kernel * kernel; }
   std::uint64_t input_floats() const { return std::uint64_t{batch} * channels * side * side; }
   Launch launch() const;
 };
