@@ -155,7 +155,7 @@ TEST(Conv2d, TouchesTheLinesAsMeasured) {
   const Census census = take_census(*conv, 4);
   EXPECT_EQ(census.lines.total, 622'124U);
   EXPECT_EQ(pages_by(census, buffer(*conv, "col"), 4), pages_of(buffer(*conv, "col")));
-  for (const char* mine : {"bias", "output"}) {
+  for (const char* mine : {"bias", "product"}) {
     EXPECT_EQ(pages_by(census, buffer(*conv, mine), 1), pages_of(buffer(*conv, mine))) << mine;
   }
   EXPECT_NEAR(percent_by(*conv, census, 4), 17, 1);
@@ -164,6 +164,34 @@ TEST(Conv2d, TouchesTheLinesAsMeasured) {
   Counter counter(*even);
   for (std::uint64_t group = 0; group < even->launches()[1].groups(); ++group) counter.group(1, group);
   EXPECT_EQ(counter.census().lines.total, 32U * 256 / 64 * (12 + 8));
+}
+
+TEST(Conv2d, TheFullLayerTurnsBiasAndResultAround) {
+  const std::uint64_t side = 10, filters = 20, batch = 2, area = side * side;
+  const auto conv = make("Conv2d", {{"batch", batch}, {"side", side}, {"filters", filters}, {"full", 1}});
+  ASSERT_EQ(conv->launches().size(), 6U);
+  const VirtAddr product = buffer(*conv, "product").base, output = buffer(*conv, "output").base;
+  const VirtAddr repeated = buffer(*conv, "repeated_bias").base, bias = buffer(*conv, "bias").base;
+  const auto at = [](VirtAddr array, VirtAddr base) { return (array.value - base.value) / 4; };
+  for (std::uint64_t group = 0; group < conv->launches()[5].groups(); ++group) {
+    for (const auto& item : touches(*conv, 3, group)) {
+      if (item.empty()) continue;
+      const std::uint64_t to = at(item.back().at, bias), from = at(item[item.size() - 2].at, repeated);
+      EXPECT_EQ(item.size(), 3U * 2 + 2);
+      EXPECT_EQ(std::pair(to / (batch * area), to % (batch * area)), std::pair(from % filters, from / filters));
+    }
+    for (const auto& item : touches(*conv, 5, group)) {
+      if (item.empty()) continue;
+      const std::uint64_t to = at(item.back().at, output), from = at(item[item.size() - 2].at, product);
+      EXPECT_EQ(item.size(), 3U * 4 + 2);
+      EXPECT_EQ(to % area, from % area);
+      EXPECT_EQ(to / area / filters, from / area % batch) << "the image";
+      EXPECT_EQ(to / area % filters, from / area / batch) << "the filter";
+    }
+  }
+  const auto larger = make("Conv2d", {{"full", 1}});
+  const Census census = take_census(*larger, 4);
+  EXPECT_LT(percent_by(*larger, census, 1), 90) << "copies and transpositions share more than the core";
 }
 
 TEST(NeedlemanWunsch, TouchesTheLinesOfTheClosedForm) {

@@ -45,7 +45,7 @@ std::shared_ptr<const Workload> tiny(const std::string& name) {
       {"HIT", {{"n", 16}}},
       {"C2D", {{"n", 50}}},
       {"Color", {{"n", 400}}},
-      {"Conv2d", {{"side", 9}, {"filters", 20}}},
+      {"Conv2d", {{"side", 9}, {"filters", 20}, {"full", 1}}},
       {"FFT", {{"bytes", 16384}, {"passes", 2}}},
       {"FIR", {{"n", 1024}}},
       {"GEMM", {{"ni", 13}, {"nj", 50}, {"nk", 7}}},

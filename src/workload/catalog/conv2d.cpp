@@ -1,12 +1,17 @@
 // Conv2d: the forward pass of a convolution layer (DNNMark's as in MGPUSim; in the studies of Trans-FW and IDYLL).
 // The images are unrolled into a matrix (Im2col), which is multiplied with the filters in tiles of 16×16. GPUs have
-// bands of filters: everybody reads the whole unrolled matrix.
+// bands of filters: everybody reads the whole unrolled matrix. The full layer also copies the images, spreads the bias
+// over a matrix and turns that and the result around, an element an item with its multi-index in global memory: more
+// traffic than the convolution itself.
 #include "workload/catalog/im2col.h"
 
 namespace nearfar {
 namespace {
 
 constexpr std::uint32_t kTile = 16;
+constexpr std::uint32_t kGroup = 64;
+
+constexpr std::uint64_t kMostDimensions = 4;  // of what is turned around
 
 class Conv2d final : public Workload {
  public:
@@ -19,8 +24,50 @@ class Conv2d final : public Workload {
         columns_(allocate("col", 4 * k_ * n_, Placement::Interleave)),
         weights_(allocate("weights", 4 * m_ * k_, Placement::Interleave)),
         bias_(allocate("bias", 4 * m_ * n_, Placement::Interleave)),
-        output_(allocate("output", 4 * m_ * n_, Placement::Interleave)) {
+        product_(allocate("product", 4 * m_ * n_, Placement::Interleave)) {
+    const bool full = parameters["full"] == 1;
+    if (full) allocate_layer();
+    if (full) add_elements(Kernel::Copy, "copy", shape_.input_floats());
     add_launch(shape_.launch());
+    kernels_.push_back(Kernel::Unroll);
+    if (full) {
+      add_elements(Kernel::Repeat, "repeat", m_ * n_);
+      add_elements(Kernel::TransposeBias, "transpose", m_ * n_);
+    }
+    add_gemm();
+    if (full) add_elements(Kernel::TransposeResult, "transpose", m_ * n_);
+  }
+
+  Stream wavefront(std::size_t launch, const Wave& wave) const override {
+    switch (kernels_[launch]) {
+      case Kernel::Unroll: return unroll(shape_, input_, columns_, wave);
+      case Kernel::Multiply: return multiply(wave);
+      case Kernel::Copy:
+        return move(given_, input_, ~std::uint64_t{0}, wave.item(0), live_lanes(wave, shape_.input_floats()));
+      case Kernel::Repeat: return move(filter_bias_, repeated_, m_, wave.item(0), live_lanes(wave, m_ * n_));
+      default: return transpose(kernels_[launch] == Kernel::TransposeResult, wave.item(0), live_lanes(wave, m_ * n_));
+    }
+  }
+
+ private:
+  enum class Kernel : std::uint8_t { Copy, Unroll, Repeat, TransposeBias, Multiply, TransposeResult };
+
+  void allocate_layer() {
+    given_ = allocate("given", 4 * shape_.input_floats(), Placement::Interleave);
+    filter_bias_ = allocate("filter_bias", 4 * m_, Placement::Interleave);
+    repeated_ = allocate("repeated_bias", 4 * m_ * n_, Placement::Interleave);
+    output_ = allocate("output", 4 * m_ * n_, Placement::Interleave);
+    index_in_ = allocate("index_in", 4 * kMostDimensions * m_ * n_, Placement::Interleave);
+    index_out_ = allocate("index_out", 4 * kMostDimensions * m_ * n_, Placement::Interleave);
+  }
+
+  void add_elements(Kernel kernel, const char* name, std::uint64_t elements) {
+    add_launch(linear_launch(name, elements, kGroup, Split::Blocks));
+    kernels_.push_back(kernel);
+  }
+
+  void add_gemm() {
+    kernels_.push_back(Kernel::Multiply);
     add_launch({.kernel = "gemm",
                 .groups_x = static_cast<std::uint32_t>((n_ + kTile - 1) / kTile),
                 .groups_y = static_cast<std::uint32_t>((m_ + kTile - 1) / kTile),
@@ -30,12 +77,61 @@ class Conv2d final : public Workload {
                 .split = Split::Blocks});
   }
 
-  Stream wavefront(std::size_t launch, const Wave& wave) const override {
-    return launch == 0 ? unroll(shape_, input_, columns_, wave) : multiply(wave);
+  /// Element i from element i mod `period`.
+  static Stream move(VirtAddr from, VirtAddr to, std::uint64_t period, std::uint64_t first, std::uint32_t lanes) {
+    const auto source =
+        load(4, [&](unsigned lane) { return lane < lanes ? from + 4 * ((first + lane) % period) : kIdle; });
+    const auto result = store(4, [&] { return Row{to + 4 * first, lanes}; });
+    co_yield salu(8);
+    if (lanes == 0) co_return;
+    co_yield valu(8);
+    co_yield source;
+    co_yield wait(0);
+    co_yield result;
   }
 
- private:
-  /// output = weights·col + bias for the wavefront's rows of one tile.
+  /// Where an element comes from. The bias is turned from a row for each place to a row for each filter, the result
+  /// from (filter, image, place) to (image, filter, place).
+  std::uint64_t source_of(bool result, std::uint64_t element) const {
+    if (!result) return element % n_ * m_ + element / n_;
+    const std::uint64_t area = shape_.result_side * shape_.result_side, plane = element / area;
+    return (plane % m_ * shape_.batch + plane / m_) * area + element % area;
+  }
+
+  Stream transpose(bool result, std::uint64_t first, std::uint32_t lanes) const {
+    struct {
+      VirtAddr index;
+      std::uint64_t dimensions, d;
+    } at{index_out_, result ? kMostDimensions : 2, 0};
+    const auto part = [&](unsigned lane) {
+      return lane < lanes ? at.index + 4 * ((first + lane) * at.dimensions + at.d) : kIdle;
+    };
+    const auto keep = store(4, part);
+    const auto recall = load(4, part);
+    const auto from = load(4, [&](unsigned lane) {
+      return lane < lanes ? (result ? product_ : repeated_) + 4 * source_of(result, first + lane) : kIdle;
+    });
+    const auto to = store(4, [&] { return Row{(result ? output_ : bias_) + 4 * first, lanes}; });
+
+    co_yield salu(12);
+    if (lanes == 0) co_return;
+    for (; at.d < at.dimensions; ++at.d) {
+      co_yield valu(36);
+      co_yield keep;
+    }
+    at.index = index_in_;
+    for (at.d = 0; at.d < at.dimensions; ++at.d) co_yield keep;
+    for (at.d = 0; at.d < at.dimensions; ++at.d) {
+      co_yield recall;
+      co_yield wait(0);
+      co_yield valu(4);
+    }
+    co_yield from;
+    co_yield wait(0);
+    co_yield to;
+  }
+
+  /// product = weights·col + bias for the wavefront's rows of one tile.
   Stream multiply(Wave wave) const {
     struct {
       std::uint64_t row, column, tile;  // of lane 0; first column of weights and row of col in the tile
@@ -55,7 +151,7 @@ class Conv2d final : public Workload {
       return row < m_ && x < n_ ? matrix + 4 * (row * n_ + x) : kIdle;
     };
     const auto bias = load(4, [&](unsigned lane) { return own(bias_, lane); });
-    const auto result = store(4, [&](unsigned lane) { return own(output_, lane); });
+    const auto result = store(4, [&](unsigned lane) { return own(product_, lane); });
 
     const bool inside = anybody(result, at.lanes);
     co_yield salu(40);
@@ -85,12 +181,15 @@ class Conv2d final : public Workload {
 
   Unrolling shape_;
   std::uint64_t m_, n_, k_;
-  VirtAddr input_, columns_, weights_, bias_, output_;
+  VirtAddr input_, columns_, weights_, bias_, product_;
+  VirtAddr given_, filter_bias_, repeated_, output_, index_in_, index_out_;  // of the full layer
+  std::vector<Kernel> kernels_;                                              // by launch
 };
 
 WorkloadInfo info() {
   auto parameters = unrolling_parameters({1, 4, 2}, {128, 256, 256});
   parameters.push_back(constant("filters", "filters, channels of the result", 64, 1, 4096));
+  parameters.push_back(constant("full", "1 for the whole layer: copies and transpositions too", 0, 0, 1));
   return {.name = "Conv2d",
           .title = "convolution layer",
           .suite = "DNNMark",
