@@ -206,6 +206,14 @@ TEST(NeedlemanWunsch, TouchesTheLinesOfTheClosedForm) {
   EXPECT_EQ(pages_touched(census), 2 * pages_of(buffer(*nw, "reference")));
 }
 
+TEST(NeedlemanWunsch, LongDiagonalsAreSharedByTwo) {
+  const auto nw = make("NW", {{"n", 6816}});
+  const Census census = take_census(*nw, 4);
+  EXPECT_NEAR(percent_by(*nw, census, 1), 54, 1);
+  EXPECT_NEAR(percent_by(*nw, census, 2), 42, 1);
+  EXPECT_NEAR(percent_by(*nw, census, 3), 4, 1);
+}
+
 TEST(NeedlemanWunsch, EveryElementIsMadeOnceAfterThoseNorthAndWest) {
   constexpr std::uint64_t kN = 64;
   const auto nw = make("NW", {{"n", kN}});

@@ -11,13 +11,12 @@ constexpr std::uint32_t kGroup = 64;
 class BitonicSort final : public Workload {
  public:
   explicit BitonicSort(const Parameters& parameters)
-      : stages_(parameters.log2("n")),
-        first_stage_(parameters.u32("first_stage")),
-        array_(allocate("array", 4 * parameters["n"], Placement::Distribute)) {
-    if (first_stage_ >= stages_) {
-      parameters.refuse("first_stage", "must be below the number of stages, log2 n", stages_ - 1);
+      : array_(allocate("array", 4 * parameters["n"], Placement::Distribute)) {
+    const unsigned stages = parameters.log2("n");
+    if (parameters["first_stage"] >= stages) {
+      parameters.refuse("first_stage", "must be below the number of stages, log2 n", stages - 1);
     }
-    for (std::uint32_t stage = first_stage_; stage < stages_; ++stage) {
+    for (std::uint32_t stage = parameters.u32("first_stage"); stage < stages; ++stage) {
       for (std::uint32_t pass = 0; pass <= stage; ++pass) {
         add_launch(linear_launch("bitonic_sort", parameters["n"] / 2, kGroup, Split::Offset));
         distances_.push_back(std::uint64_t{1} << (stage - pass));
@@ -54,7 +53,6 @@ class BitonicSort final : public Workload {
     co_yield salu(1);
   }
 
-  std::uint32_t stages_, first_stage_;
   VirtAddr array_;
   std::vector<std::uint64_t> distances_;  // by launch
 };

@@ -14,7 +14,7 @@ constexpr unsigned kFields = 6;
 
 class Turbulence final : public Workload {
  public:
-  explicit Turbulence(const Parameters& parameters) : n_(parameters["n"]), nz_(n_ / 2 + 1), work_(), receive_() {
+  explicit Turbulence(const Parameters& parameters) : n_(parameters["n"]), nz_(n_ / 2 + 1) {
     const std::uint64_t bytes = kComplex * n_ * n_ * nz_;
     for (unsigned i = 0; i < kFields; ++i)
       field_[i] = allocate("field" + std::to_string(i), bytes, Placement::Distribute);
