@@ -91,12 +91,13 @@ class Panel {
     }
   }
 
+  /// From right to left.
   void legend(const std::vector<std::pair<std::string, const char*>>& entries) {
     double at = x_ + kWidth;
-    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-      text(at, y_ - 10, "end", entry->first, kPale, 11);
-      at -= 6.2 * static_cast<double>(entry->first.size()) + 14;
-      write("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"10\" height=\"10\" fill=\"{}\"/>\n", at, y_ - 19, entry->second);
+    for (const auto& [words, colour] : entries) {
+      text(at, y_ - 10, "end", words, kPale, 11);
+      at -= 6.2 * static_cast<double>(words.size()) + 14;
+      write("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"10\" height=\"10\" fill=\"{}\"/>\n", at, y_ - 19, colour);
       at -= 12;
     }
   }
@@ -163,7 +164,7 @@ void draw(Panel& panel, const Touched& touched) {
     labels.push_back(std::to_string(i + 1));
   }
   panel.bars(all, labels, written);
-  panel.legend({{"only read", kBlue}, {"written", kOrange}});
+  panel.legend({{"written", kOrange}, {"only read", kBlue}});
 }
 
 std::string capacity_label(unsigned log2_capacity) {

@@ -96,15 +96,15 @@ class WavePropagation final : public Workload {
     co_yield salu(20);
     at.field = velocity_[0];
     const bool alive = anybody(from, at.lanes);
-    for (unsigned i = 0; i < 3; ++i) {  // fill the pipeline
-      at.field = velocity_[i];
+    for (const VirtAddr field : velocity_) {  // fill the pipeline
+      at.field = field;
       for (at.ahead = -2; at.ahead < 2; ++at.ahead) {
         if (alive) co_yield from;
       }
     }
     for (; at.z < at.end; ++at.z) {
-      for (unsigned i = 0; i < 3; ++i) {
-        at.field = velocity_[i];
+      for (const VirtAddr field : velocity_) {
+        at.field = field;
         at.side = kOwn;
         at.ahead = 2;
         if (alive) co_yield from;

@@ -22,7 +22,7 @@ class Turbulence final : public Workload {
     receive_ = allocate("receive", bytes, Placement::Distribute);
     for (std::uint64_t side = 0; side < parameters["right_sides"]; ++side) {
       pointwise(2 * kFields);  // vorticity and phase shift
-      for (unsigned i = 0; i < kFields; ++i) transform(field_[i], true);
+      for (const VirtAddr field : field_) transform(field, true);
       pointwise(kFields);  // the product of velocity and vorticity
       for (unsigned i = 0; i < kFields / 2; ++i) transform(field_[i], false);
       pointwise(kFields);  // dealiasing and the Runge-Kutta step

@@ -206,8 +206,7 @@ class Web {
     const std::uint32_t prototype = u - lo >= back ? u - back : lo;
     for (std::uint32_t i = 0; i < drawn; ++i) links_.push_back(draw_link(u, lo, hi, prototype));
     std::ranges::sort(links_);
-    const auto repeated = std::ranges::unique(links_);
-    links_.erase(repeated.begin(), repeated.end());
+    links_.erase(std::unique(links_.begin(), links_.end()), links_.end());
     std::erase(links_, u);
     graph_.col.insert(graph_.col.end(), links_.begin(), links_.end());
     graph_.row.push_back(static_cast<std::uint32_t>(graph_.col.size()));
