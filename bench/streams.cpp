@@ -1,8 +1,11 @@
-// How fast wavefronts' streams are made and coalesced, with nothing behind them: the ceiling of every whole run.
-// bench_streams [small|medium|paper]
+// How fast wavefronts' streams are made, and made and coalesced, with nothing behind them: the ceiling of every whole
+// run. bench_streams [small|medium|paper] bench_streams table [workloads…]: counts them, or all, in every size, as rows
+// for src/workload/expected.cpp
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
+#include <span>
 #include <string_view>
 #include <thread>
 
@@ -33,6 +36,18 @@ void count(const Groups& groups, Tally& tally) {
   tally.pages += groups.size();
 }
 
+/// Only the lanes' addresses: what the kernels themselves cost.
+void make(Stream stream, LaneAddresses& addresses, Tally& tally) {
+  for (;;) {
+    const Op& op = stream.next();
+    if (op.kind == OpKind::End) return;
+    tally.instructions += instructions(op);
+    if (op.lanes == nullptr) continue;
+    op.lanes(op.callable, kLanes, addresses);
+    tally.lanes += kLanes;
+  }
+}
+
 void consume(Stream stream, Coalescer& coalescer, LaneAddresses& addresses, Tally& tally) {
   for (;;) {
     const Op& op = stream.next();
@@ -49,7 +64,7 @@ void consume(Stream stream, Coalescer& coalescer, LaneAddresses& addresses, Tall
   }
 }
 
-Tally pass(const Workload& workload) {
+Tally pass(const Workload& workload, bool coalesced = true) {
   Tally tally;
   Coalescer coalescer(kLineBytes);
   LaneAddresses addresses;
@@ -58,7 +73,12 @@ Tally pass(const Workload& workload) {
     const Launch& launch = workload.launches()[l];
     for (std::uint64_t group = 0; group < launch.groups(); ++group) {
       for (std::uint32_t w = 0; w < launch.waves(kLanes); ++w) {
-        consume(workload.wavefront(l, launch.wave(group, w, kLanes)), coalescer, addresses, tally);
+        Stream stream = workload.wavefront(l, launch.wave(group, w, kLanes));
+        if (coalesced) {
+          consume(std::move(stream), coalescer, addresses, tally);
+        } else {
+          make(std::move(stream), addresses, tally);
+        }
       }
     }
   }
@@ -68,10 +88,10 @@ Tally pass(const Workload& workload) {
 }
 
 /// The best of a few passes: a disturbance only ever slows one down.
-Tally measure(const Workload& workload) {
-  Tally best = pass(workload);
+Tally measure(const Workload& workload, bool coalesced) {
+  Tally best = pass(workload, coalesced);
   for (int i = 1; i < kPasses; ++i) {
-    const Tally again = pass(workload);
+    const Tally again = pass(workload, coalesced);
     if (again.seconds < best.seconds) best = again;
   }
   return best;
@@ -81,12 +101,31 @@ void report(const WorkloadInfo& info, SizeClass size) {
   const std::clock_t start = std::clock();
   const auto workload = make_workload(info.name, size, {}, 1);
   const double made = seconds_since(start);
-  Tally tally;
-  std::thread([&] { tally = measure(*workload); }).join();  // a thread of its own: its frames are this workload's
+  Tally tally, streams;
+  std::thread([&] {  // a thread of its own: its frames are this workload's
+    streams = measure(*workload, false);
+    tally = measure(*workload, true);
+  })
+      .join();
   const double mega = 1e-6 / tally.seconds;
-  fmt::print("{:8} {:>8.2f} {:>8.2f} {:>12} {:>12} {:>9.0f} {:>9.1f} {:>9.1f} {:>7}\n", info.name, made, tally.seconds,
-             tally.instructions, tally.lines, static_cast<double>(tally.lanes) * mega,
+  fmt::print("{:11} {:>8.2f} {:>8.2f} {:>12} {:>12} {:>9.0f} {:>9.0f} {:>9.1f} {:>9.1f} {:>7}\n", info.name, made,
+             tally.seconds, tally.instructions, tally.lines,
+             static_cast<double>(streams.lanes) * 1e-6 / streams.seconds, static_cast<double>(tally.lanes) * mega,
              static_cast<double>(tally.lines) * mega, static_cast<double>(tally.pages) * mega, tally.frame);
+}
+
+void print_table(std::span<char*> names) {
+  for (const WorkloadInfo& info : catalog()) {
+    if (!names.empty() && std::ranges::find(names, info.name) == names.end()) continue;
+    fmt::print("      {{\"{}\", {{{{", info.name);
+    for (const SizeClass size : {SizeClass::Small, SizeClass::Medium, SizeClass::Paper}) {
+      const auto workload = make_workload(info.name, size, {}, 1);
+      std::uint64_t bytes = 0;
+      for (const Buffer& buffer : workload->buffers()) bytes += buffer.bytes;
+      fmt::print("{}{{{}, {}}}", size == SizeClass::Small ? "" : ", ", bytes, pass(*workload).lines);
+    }
+    fmt::print("}}}}}},\n");
+  }
 }
 
 }  // namespace
@@ -94,9 +133,15 @@ void report(const WorkloadInfo& info, SizeClass size) {
 
 int main(int argc, char** argv) {
   using namespace nearfar;
+  if (argc > 1 && std::string_view(argv[1]) == "table") {
+    print_table({argv + 2, argv + argc});
+    return 0;
+  }
   const SizeClass size = parse_size(argc > 1 ? std::string_view(argv[1]) : "medium");
   fmt::print("size {}, {} lanes, {} B lines\n", size_name(size), kLanes, kLineBytes);
-  fmt::print("{:8} {:>8} {:>8} {:>12} {:>12} {:>9} {:>9} {:>9} {:>7}\n", "workload", "make s", "run s", "instructions",
-             "lines", "M lanes/s", "M lines/s", "M pages/s", "frame B");
+  fmt::print("{:11} {:>8} {:>8} {:>12} {:>12} {:>9} {:>9} {:>9} {:>9} {:>7}\n", "", "", "", "", "", "streams",
+             "coalesced", "", "", "");
+  fmt::print("{:11} {:>8} {:>8} {:>12} {:>12} {:>9} {:>9} {:>9} {:>9} {:>7}\n", "workload", "make s", "run s",
+             "instructions", "lines", "M lanes/s", "M lanes/s", "M lines/s", "M pages/s", "frame B");
   for (const WorkloadInfo& info : catalog()) report(info, size);
 }

@@ -21,6 +21,7 @@ Experiment ExperimentArguments::experiment() const {
   experiment.size = parse_size(size);
   experiment.parameters = parameters;
   experiment.seed = parse_whole("--seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
+  experiment.input = input;
   experiment.threads = static_cast<unsigned>(parse_whole("--threads", threads, 1, kMaxThreads));
   experiment.check = check;
   experiment.per_unit = per_unit;
@@ -56,12 +57,18 @@ void add_words(CLI::App& app, const std::string& name, std::vector<std::string>&
   app.add_option(name, values, sentence)->type_name(kind);
 }
 
+void add_input_option(CLI::App& app, std::string& input) {
+  add_value(app, "--input", input, value_kind::kFile,
+            "Graph for the workloads that take one: Matrix Market, DIMACS .gr, METIS .graph, or a list of edges");
+}
+
 void add_experiment_options(CLI::App& app, ExperimentArguments& arguments) {
   using namespace value_kind;
   add_value(app, "--size", arguments.size, kSize, "Size of the input: small, medium or paper");
   add_values(app, "--param", arguments.parameters, kParameter,
              "Set one parameter of the workload, over its size; may be repeated");
   add_value(app, "--seed", arguments.seed, kNumber, "Seed of the inputs that are drawn at random");
+  add_input_option(app, arguments.input);
   add_value(app, "--threads", arguments.threads, kNumber,
             "Threads to simulate on; the result is the same on any number");
   add_flag(app, "--check", arguments.check, "Check every access while it runs (slower)");

@@ -37,6 +37,7 @@ struct ExperimentArguments {
   std::string size = "medium";
   std::vector<std::string> parameters;
   std::string seed = "1";
+  std::string input;
   std::string threads = "1";
   bool check = false;
   bool per_unit = false;
@@ -57,6 +58,7 @@ void add_values(CLI::App& app, const std::string& names, std::vector<std::string
 void add_words(CLI::App& app, const std::string& name, std::vector<std::string>& values, const char* kind,
                const std::string& sentence);
 
+void add_input_option(CLI::App& app, std::string& input);
 void add_experiment_options(CLI::App& app, ExperimentArguments& arguments);
 void add_set_option(CLI::App& app, std::vector<std::string>& overrides);
 

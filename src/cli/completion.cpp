@@ -14,6 +14,7 @@
 #include "cli/words.h"
 #include "config/error.h"
 #include "config/nearest.h"
+#include "workload/mixes.h"
 
 namespace nearfar {
 namespace {
@@ -47,9 +48,15 @@ std::vector<std::string> setting_keys() {
   return keys;
 }
 
+std::vector<std::string> runnable() {
+  auto names = names_of(catalog());
+  for (std::string& mix : names_of(mixes())) names.push_back(std::move(mix));
+  return names;
+}
+
 Completion completion_of(const std::string& kind) {
   using namespace value_kind;
-  if (kind == kWorkload || kind == kWorkloads) return {names_of(catalog()), "+", "", false};
+  if (kind == kWorkload || kind == kWorkloads) return {runnable(), "+", "", false};
   if (kind == kSize) return {{"small", "medium", "paper"}, "", "", false};
   if (kind == kParameter) return {workload_parameters(), "", "=", false};
   if (kind == kSystem) return {names_of(list_systems()), "", "", true};

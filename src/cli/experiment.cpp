@@ -9,6 +9,7 @@
 
 #include "cli/words.h"
 #include "config/error.h"
+#include "workload/mixes.h"
 
 namespace nearfar {
 namespace {
@@ -67,6 +68,35 @@ void check_addressees(const std::vector<Parameter>& parameters, const std::vecto
   }
 }
 
+/// One of the workloads of a run as it was named, with what the mix it belongs to says of it.
+struct Part {
+  std::string name;
+  std::vector<ParameterSetting> settings{};
+};
+
+/// "FIR+KM" or "W1", or both, taken apart.
+std::vector<Part> parts_of(const std::string& names, SizeClass size) {
+  std::vector<Part> parts;
+  for (const std::string& name : split(names, '+')) {
+    const auto mix = std::ranges::find(mixes(), name, &Mix::name);
+    if (mix == mixes().end()) {
+      parts.push_back({name});
+      continue;
+    }
+    for (const std::string& workload : mix->workloads) parts.push_back({workload, settings_in_mix(workload, size)});
+  }
+  return parts;
+}
+
+/// The input goes to every workload that takes one. Where none does, the first one's maker says so.
+std::string input_for(const std::string& name, const std::string& input, const std::vector<std::string>& all_names) {
+  const auto takes = [](const std::string& each) {
+    const WorkloadInfo* info = find_workload(each);
+    return info != nullptr && info->takes_graph;
+  };
+  return takes(name) || std::ranges::none_of(all_names, takes) ? input : "";
+}
+
 /// The values of all parameters: those of the size, then those that were set.
 std::vector<ParameterSetting> effective(const WorkloadInfo& info, SizeClass size,
                                         const std::vector<ParameterSetting>& settings) {
@@ -89,17 +119,17 @@ std::vector<Application> make_applications(const std::string& names, const Exper
                                            const std::vector<std::string>& all_names) {
   std::vector<std::string> single_names;
   for (const std::string& name : all_names) {
-    for (std::string& part : split(name, '+')) single_names.push_back(std::move(part));
+    for (Part& part : parts_of(name, experiment.size)) single_names.push_back(std::move(part.name));
   }
   std::vector<Parameter> parameters;
   for (const std::string& text : experiment.parameters) parameters.push_back(parse_parameter(text));
   std::vector<Application> applications;
-  for (const std::string& name : split(names, '+')) {
-    std::vector<ParameterSetting> settings;
+  for (auto& [name, settings] : parts_of(names, experiment.size)) {
     for (const Parameter& parameter : parameters) {
       if (is_for(parameter, name, single_names)) settings.push_back(parameter.setting);
     }
-    auto workload = make_workload(name, experiment.size, settings, experiment.seed);
+    auto workload = make_workload(name, experiment.size, settings, experiment.seed,
+                                  input_for(name, experiment.input, single_names));
     applications.push_back({name, effective(*find_workload(name), experiment.size, settings), std::move(workload)});
   }
   check_addressees(parameters, single_names);

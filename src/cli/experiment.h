@@ -25,6 +25,7 @@ struct Experiment {
   SizeClass size = SizeClass::Medium;
   std::vector<std::string> parameters;  ///< "name=value" or "WORKLOAD.name=value"
   std::uint64_t seed = 1;
+  std::string input;  ///< the file of a graph, for the workloads that take one; may be empty
   unsigned threads = 1;
   bool check = false;
   bool per_unit = false;  ///< statistics of every compute unit too
@@ -46,8 +47,8 @@ struct Report {
   RunResult result;
 };
 
-/// The applications of "MT" or "FIR+KM". A parameter goes to every workload of `all_names` that has it; one that none
-/// of them has is an error.
+/// The applications of "MT", "FIR+KM", or of a mix by its name, "W1". A parameter goes to every workload of `all_names`
+/// that has it; one that none of them has is an error.
 std::vector<Application> make_applications(const std::string& names, const Experiment& experiment,
                                            const std::vector<std::string>& all_names);
 

@@ -15,6 +15,8 @@
 #include "config/error.h"
 #include "config/nearest.h"
 #include "machine/statistics.h"
+#include "workload/expected.h"
+#include "workload/mixes.h"
 
 namespace nearfar {
 namespace {
@@ -27,7 +29,20 @@ struct ListArguments {
 std::string workloads(const Terminal& terminal) {
   Table table({{"workload", Align::Left, Tint::Bold}, {"title"}, {"suite"}, {"what it does", Align::Left, Tint::Dim}});
   for (const WorkloadInfo& info : catalog()) table.row({info.name, info.title, info.suite, info.sentence});
-  return table.text(terminal);
+  Table together({{"mix", Align::Left, Tint::Bold}, {"one on each GPU"}, {"TLB misses", Align::Left, Tint::Dim}});
+  for (const Mix& mix : mixes()) together.row({mix.name, join(mix.workloads, "+"), mix.classes});
+  return table.text(terminal) + "\n" + together.text(terminal);
+}
+
+/// A row that says something of every size.
+std::vector<std::string> size_row(const std::string& title, const WorkloadInfo& info, const std::string& meaning,
+                                  std::string (*text)(const Expected&)) {
+  std::vector<std::string> row{title};
+  for (const SizeClass size : {SizeClass::Small, SizeClass::Medium, SizeClass::Paper}) {
+    row.push_back(text(expected(info.name, size)));
+  }
+  row.push_back(meaning);
+  return row;
 }
 
 std::string workloads_in_detail(const Terminal& terminal) {
@@ -45,6 +60,10 @@ std::string workloads_in_detail(const Terminal& terminal) {
       table.row({parameter.name, grouped(parameter.small), grouped(parameter.medium), grouped(parameter.paper),
                  parameter.sentence});
     }
+    table.row(size_row("footprint", info, "bytes of all buffers",
+                       [](const Expected& e) { return size_text(static_cast<double>(e.bytes)); }));
+    table.row(size_row("accesses", info, "lines touched by vector memory instructions",
+                       [](const Expected& e) { return count_text(static_cast<double>(e.accesses)); }));
     out += table.text(terminal);
   }
   return out;
@@ -91,7 +110,7 @@ Command add_list_command(CLI::App& program) {
   auto arguments = std::make_shared<ListArguments>();
   CLI::App& app = add_command(program, "list", "List the workloads, systems, designs or statistics there are");
   add_value(app, "SUBJECT", arguments->subject, value_kind::kSubject, "workloads, systems, designs or statistics");
-  add_flag(app, "--details", arguments->details, "Of workloads, also the parameters in every size");
+  add_flag(app, "--details", arguments->details, "Of workloads, also parameters, footprint and accesses in every size");
   return {&app, [arguments] { perform_list(*arguments); }};
 }
 

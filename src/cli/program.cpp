@@ -56,6 +56,7 @@ constexpr const char* kExamples =
     "  nearfar run PR --size small --json result.json    the complete result in a file\n"
     "  nearfar run FIR+KM+MT+ST                          four applications, one on each GPU\n"
     "  nearfar compare MT PR --vary gpus=1,2,4           side by side, in a table and bars\n"
+    "  nearfar characterize PR --svg pr.svg              what it does to memory, without a run\n"
     "  nearfar explain --set gpu.l2.size=4MiB --changed  what the machine is, and why\n"
     "  nearfar list workloads --details\n\n"
     "Shell completion: source <(nearfar completion bash), or zsh.\n"
@@ -146,9 +147,9 @@ int run_program(std::vector<std::string> words) {
   program.set_help_flag("-h,--help", "Show this help");
   program.set_version_flag("--version", fmt::format("nearfar {}", version()), "Show the version");
   program.require_subcommand(0, 1);
-  const std::vector<Command> commands = {add_run_command(program), add_compare_command(program),
-                                         add_explain_command(program), add_list_command(program),
-                                         add_completion_command(program)};
+  const std::vector<Command> commands = {add_run_command(program),          add_compare_command(program),
+                                         add_characterize_command(program), add_explain_command(program),
+                                         add_list_command(program),         add_completion_command(program)};
   program.footer(kExamples);  // only now: commands inherit what is there when they are added
   if (words.empty()) words = {"--help"};
   std::ranges::reverse(words);  // CLI11 takes them from the back

@@ -83,6 +83,7 @@ Json json_of(const Report& report) {
   out["system"] = report.machine.system;
   out["designs"] = report.machine.designs;
   out["seed"] = report.experiment.seed;
+  if (!report.experiment.input.empty()) out["input"] = report.experiment.input;
   out["threads"] = report.experiment.threads;
   out["cycles"] = result.cycles;
   out["instructions"] = result.instructions;
@@ -101,6 +102,40 @@ Json json_of(const Report& report) {
   out["configuration"] = std::move(values);
   out["configuration_origins"] = std::move(origins);
   out["statistics"] = statistics_of(result);
+  return out;
+}
+
+Json json_of(const Touched& touched) {
+  return {{"pages", touched.pages},
+          {"lines", touched.lines},
+          {"lines_read", touched.lines_read},
+          {"lines_written", touched.lines_written},
+          {"pages_by_gpus", touched.pages_by},
+          {"written_pages_by_gpus", touched.written_pages_by}};
+}
+
+Json json_of(const Distribution& distribution) {
+  Json times = Json::object();
+  for (std::size_t value = 0; value < Distribution::kValues; ++value) {
+    if (distribution.times[value] != 0) append(times, std::to_string(value), distribution.times[value]);
+  }
+  return {
+      {"least", distribution.least()}, {"mean", distribution.mean()}, {"most", distribution.most()}, {"times", times}};
+}
+
+Json json_of(const ReuseCurve& curve) {
+  Json capacities = Json::array(), hits = Json::array();
+  for (unsigned k = 0; k < ReuseCurve::kCapacities; ++k) {
+    capacities.push_back(std::uint64_t{1} << k);
+    hits.push_back(curve.hits[k]);
+  }
+  return {{"touches", curve.touches}, {"first", curve.first}, {"capacities", capacities}, {"hits", hits}};
+}
+
+Json json_of(const Strides& strides) {
+  Json out = Json::object();
+  append(out, "backwards", strides.backward);
+  for (std::size_t i = 0; i < Strides::kForward; ++i) append(out, Strides::label(i), strides.forward[i]);
   return out;
 }
 
@@ -149,6 +184,44 @@ std::string configuration_json(const std::string& system, const std::vector<Effe
                                  {"sentence", parameter.sentence},
                                  {"origin", parameter.origin}});
   }
+  return text(out);
+}
+
+std::string characterization_json(const Application& application, const Experiment& experiment,
+                                  const Characterization& result) {
+  Json out;
+  out["version"] = version();
+  out["workload"] = application.name;
+  out["size"] = size_name(experiment.size);
+  out["seed"] = experiment.seed;
+  if (!experiment.input.empty()) out["input"] = experiment.input;
+  out["parameters"] = parameters_of(application);
+  out["gpus"] = result.spec.gpus;
+  out["resident_wavefronts"] = result.spec.resident;
+  out["launches"] = result.launches;
+  out["workgroups"] = result.workgroups;
+  out["wavefronts"] = result.wavefronts;
+  out["instructions"] = result.instructions;
+  out["vector_loads"] = result.loads;
+  out["vector_stores"] = result.stores;
+  out["atomics"] = result.atomics;
+  out["scalar_loads"] = result.scalar_loads;
+  out["barriers"] = result.barriers;
+  out["accesses"] = result.accesses();
+  out["footprint_bytes"] = result.bytes;
+  out["touched"] = json_of(result.touched);
+  out["lines_per_instruction"] = json_of(result.lines);
+  out["pages_per_instruction"] = json_of(result.pages);
+  out["active_lanes"] = {{"reading", result.lanes_reading}, {"writing", result.lanes_writing}};
+  out["buffers"] = Json::array();
+  for (const BufferTouched& buffer : result.buffers) {
+    Json each = {{"name", buffer.name}, {"bytes", buffer.bytes}, {"private_copies", buffer.private_copies}};
+    each.update(json_of(buffer.touched));
+    out["buffers"].push_back(std::move(each));
+  }
+  out["page_reuse"] = json_of(result.page_reuse);
+  out["line_reuse"] = json_of(result.line_reuse);
+  out["strides"] = json_of(result.strides);
   return text(out);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "characterize/characterization.h"
 #include "cli/comparison.h"
 #include "cli/experiment.h"
 
@@ -12,5 +13,8 @@ namespace nearfar {
 std::string run_json(const Report& report);
 std::string comparison_json(const Comparison& comparison);
 std::string configuration_json(const std::string& system, const std::vector<EffectiveParameter>& parameters);
+
+std::string characterization_json(const Application& application, const Experiment& experiment,
+                                  const Characterization& result);
 
 }  // namespace nearfar

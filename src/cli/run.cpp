@@ -60,7 +60,8 @@ Command add_run_command(CLI::App& program) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App& app = add_command(program, "run", "Run one workload on one system and sum up what happened");
   using namespace value_kind;
-  add_value(app, "WORKLOAD", arguments->workload, kWorkload, "A workload, or several as FIR+KM+MT: one for each GPU");
+  add_value(app, "WORKLOAD", arguments->workload, kWorkload,
+            "A workload; several as FIR+KM+MT, or a mix as W1: one for each GPU");
   add_value(app, "--system", arguments->system, kSystem,
             "The machine: a name in systems/ or a file that ends in .yaml");
   add_set_option(app, arguments->overrides);

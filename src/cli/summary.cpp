@@ -52,6 +52,7 @@ std::string heading(const Report& report, const Terminal& terminal) {
                        title_of(application.name), size_name(report.experiment.size), parameters_text(application));
   }
   const auto gpus = machine.loaded.spec.gpus;
+  if (!report.experiment.input.empty()) out += fmt::format("input {}\n", report.experiment.input);
   return out + fmt::format("on {} ({} GPU{}), {}, seed {}{}\n\n", terminal.paint(Tint::Bold, machine.system), gpus,
                            gpus == 1 ? "" : "s", designs.empty() ? std::string(kBaseline) : join(designs, "+"),
                            report.experiment.seed, report.experiment.check ? ", checked" : "");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cstdlib>
 
@@ -14,8 +15,13 @@
 namespace nearfar {
 namespace {
 
-/// Sorted by name.
-constexpr std::array<const CatalogEntry*, 6> kEntries{&kFir, &kKm, &kMm, &kMt, &kPr, &kSt};
+/// Sorted by name, upper and lower case being the same.
+constexpr std::array kEntries{
+    &kAes,    &kAls,  &kAtax,    &kBackProp, &kBellmanFord, &kBicg,    &kBs,     &kBsch, &kC2d,    &kColor,
+    &kConv2d, &kCt,   &kDct,     &kDh,       &kDiffusion,   &kEqwp,    &kFft,    &kFir,  &kFw,     &kFwt,
+    &kGemm,   &kGemv, &kGesummv, &kHist,     &kHit,         &kHotspot, &kIm2col, &kJ2d,  &kJacobi, &kKm,
+    &kLu,     &kLud,  &kMm,      &kMm2,      &kMm3,         &kMt,      &kMtw,    &kMvt,  &kNw,     &kPageRank,
+    &kPr,     &kRd,   &kRs,      &kSc,       &kSc2,         &kSf,      &kSla,    &kSssp, &kSt};
 const std::array<std::string, 3> kSizeNames{"small", "medium", "paper"};
 
 template <class Range>
@@ -61,7 +67,8 @@ void check(const WorkloadInfo& info, const WorkloadParameter& parameter, std::ui
   if (possible != value) refuse(info.name, parameter.name, value, what_is_possible(parameter), possible);
 }
 
-Parameters complete(const WorkloadInfo& info, SizeClass size, std::span<const ParameterSetting> settings) {
+Parameters complete(const WorkloadInfo& info, SizeClass size, std::span<const ParameterSetting> settings,
+                    const std::string& input) {
   std::vector<ParameterSetting> values;
   for (const WorkloadParameter& parameter : info.parameters)
     values.push_back({parameter.name, value_in(size, parameter)});
@@ -75,7 +82,7 @@ Parameters complete(const WorkloadInfo& info, SizeClass size, std::span<const Pa
     found->value = setting.value;
   }
   for (std::size_t i = 0; i < values.size(); ++i) check(info, info.parameters[i], values[i].value);
-  return {info.name, std::move(values)};
+  return {info.name, std::move(values), input};
 }
 
 }  // namespace
@@ -88,6 +95,15 @@ std::uint64_t Parameters::operator[](std::string_view name) const {
 
 void Parameters::refuse(std::string_view name, std::string_view expected, std::uint64_t nearest_value) const {
   nearfar::refuse(workload_, name, (*this)[name], expected, nearest_value);
+}
+
+unsigned Parameters::log2(std::string_view name, std::string_view expected) const {
+  const std::uint64_t value = (*this)[name];
+  if (!std::has_single_bit(value)) {
+    const std::uint64_t above = std::bit_ceil(value), below = above / 2;
+    refuse(name, expected, above - value <= value - below ? above : below);
+  }
+  return static_cast<unsigned>(std::countr_zero(value));
 }
 
 std::span<const WorkloadInfo> catalog() {
@@ -112,15 +128,19 @@ SizeClass parse_size(std::string_view text) {
 std::string_view size_name(SizeClass size) { return kSizeNames[static_cast<std::size_t>(size)]; }
 
 std::shared_ptr<const Workload> make_workload(std::string_view name, SizeClass size,
-                                              std::span<const ParameterSetting> settings, std::uint64_t seed) {
+                                              std::span<const ParameterSetting> settings, std::uint64_t seed,
+                                              const std::string& input) {
   const auto infos = catalog();
   const auto found = std::ranges::find(infos, name, &WorkloadInfo::name);
   if (found == infos.end()) {
-    const auto names = names_of(infos);
-    throw InputError(fmt::format("There is no workload `{}`; the workloads are {}.{}", name, fmt::join(names, ", "),
-                                 did_you_mean(name, names)));
+    throw InputError(fmt::format("There is no workload `{}`; `nearfar list workloads` shows them all.{}", name,
+                                 did_you_mean(name, names_of(infos))));
   }
-  return kEntries[static_cast<std::size_t>(found - infos.begin())]->make(complete(*found, size, settings), seed);
+  if (!input.empty() && !found->takes_graph) {
+    throw InputError(fmt::format("{} reads no graph, so it cannot take `{}`.", found->name, input));
+  }
+  const CatalogEntry& entry = *kEntries[static_cast<std::size_t>(found - infos.begin())];
+  return entry.make(complete(*found, size, settings, input), seed);
 }
 
 }  // namespace nearfar

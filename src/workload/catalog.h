@@ -33,6 +33,7 @@ struct WorkloadInfo {
   std::string suite;     ///< "AMD APP SDK"
   std::string sentence;  ///< access pattern in one sentence
   std::vector<WorkloadParameter> parameters;
+  bool takes_graph = false;  ///< its graph may be the user's own file
 };
 
 /// All workloads, sorted by name.
@@ -41,8 +42,10 @@ std::span<const WorkloadInfo> catalog();
 SizeClass parse_size(std::string_view text);
 std::string_view size_name(SizeClass size);
 
-/// Makes a workload; unknown names and impossible parameters are InputErrors that name the nearest right one.
+/// Makes a workload; unknown names and impossible parameters are InputErrors that name the nearest right one. `input`
+/// is the file of a graph to use instead of a generated one, or empty.
 std::shared_ptr<const Workload> make_workload(std::string_view name, SizeClass size,
-                                              std::span<const ParameterSetting> settings, std::uint64_t seed);
+                                              std::span<const ParameterSetting> settings, std::uint64_t seed,
+                                              const std::string& input = "");
 
 }  // namespace nearfar

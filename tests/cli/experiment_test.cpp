@@ -56,6 +56,22 @@ TEST(Applications, OneOfACommandsWorkloadsMustHaveTheParameter) {
   EXPECT_THROW(make_applications("FIR", with({"MT.width=64"}), {"FIR"}), InputError);
 }
 
+TEST(Applications, AMixIsItsWorkloadsInItsSizes) {
+  auto names = [](const std::vector<Application>& applications) {
+    std::vector<std::string> out;
+    for (const Application& application : applications) out.push_back(application.name);
+    return out;
+  };
+  const auto small = make_applications("W6", with({}), {"W6"});
+  EXPECT_THAT(names(small), ::testing::ElementsAre("FIR", "AES", "MT", "ST"));
+  Experiment medium = with({"ST.iterations=2"});
+  medium.size = SizeClass::Medium;
+  const auto sized = make_applications("W6", medium, {"W6"});
+  EXPECT_EQ(value(sized[2], "width"), 2048U);
+  EXPECT_EQ(value(sized[3], "rows"), 4098U);
+  EXPECT_EQ(value(sized[3], "iterations"), 2U) << "the user's own setting goes before the mix's";
+}
+
 TEST(Applications, NeedAGpuEach) {
   NamedSystem machine;
   machine.loaded.spec.gpus = 2;

@@ -79,11 +79,17 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"run MT --param FIR.n=1024", "is for the workload `FIR`, which does not run here"},
                       Mistake{"run MT+MT+MT --set gpus=2", "MT+MT+MT is 3 applications, one for each GPU"},
                       Mistake{"run MT+", "There is no workload ``"},
+                      Mistake{"run MT --input graph.mtx", "MT reads no graph, so it cannot take `graph.mtx`."},
+                      Mistake{"run PR --input /no/such.mtx", "/no/such.mtx: there is no such file."},
                       Mistake{"compare", "`nearfar compare` needs WORKLOADS"},
                       Mistake{"compare MT --vary gpus", "--vary wants key=v1,v2"},
                       Mistake{"compare MT --vary gpus=", "--vary wants key=v1,v2"},
                       Mistake{"compare MT --vary gpus=2,2", "`gpus=2` is named twice"},
                       Mistake{"compare MT --system ideal-4gpu,nowhere", "nowhere"},
+                      Mistake{"characterize", "`nearfar characterize` needs a WORKLOAD"},
+                      Mistake{"characterize FIR+MT", "looks at one workload; FIR+MT is several."},
+                      Mistake{"characterize MT --gpus 33", "--gpus must be a whole number from 1 to 32"},
+                      Mistake{"characterize MTT", "Did you mean `MT`?"},
                       Mistake{"explain surplus", "`surplus` is one argument too many for `nearfar explain`"},
                       Mistake{"list", "`nearfar list` needs one of: workloads, systems, designs, statistics."},
                       Mistake{"list workload", "Did you mean `workloads`?"},
@@ -157,6 +163,19 @@ TEST(Run, SeveralApplicationsRunOnOneGpuEach) {
   EXPECT_EQ(json["applications"].size(), 2U);
 }
 
+TEST(Run, TakesTheUsersGraph) {
+  const ScratchFolder scratch;
+  run_shell("printf '0 1\\n1 2\\n2 0\\n' > " + scratch.file("ring.txt"));
+  const Outcome outcome = nearfar("run PR --size small --input " + scratch.file("ring.txt") + " --json -");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["input"], scratch.file("ring.txt"));
+  EXPECT_EQ(Json::parse(outcome.out)["statistics"]["gpus.cu.groups"], 4 * 3) << "a workgroup for each of three rows";
+  run_shell("printf '0 1\\n1 x\\n' > " + scratch.file("bad.txt"));
+  const Outcome bad = nearfar("run PR --input " + scratch.file("bad.txt"));
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("bad.txt:2:3: expected a vertex, not `x`."));
+}
+
 TEST(Run, AnInterruptedRunLeavesNothingHalfWritten) {
   const ScratchFolder scratch;
   run_shell("timeout -s INT 0.3 env " + kProgram + "run MT --size medium --json " + scratch.file("a.json"));
@@ -196,9 +215,26 @@ TEST(Explain, ShowsOriginsAndOnlyWhatChangedWhenAsked) {
   EXPECT_LT(json["parameters"].size(), Json::parse(nearfar("explain --json -").out)["parameters"].size());
 }
 
+TEST(Characterize, TablesJsonAndPlots) {
+  const std::string tiny = "characterize MT --size small --param width=128 --gpus 2 ";
+  const Outcome table = nearfar(tiny);
+  ASSERT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(StartsWith("MT, matrix transpose, small"), HasSubstr("pages by GPUs"),
+                               HasSubstr("LRU holds"), HasSubstr("lane to lane")));
+  const Json json = Json::parse(nearfar(tiny + "--json -").out);
+  EXPECT_EQ(json["accesses"], 128 * 128 / 8);
+  EXPECT_EQ(json["gpus"], 2);
+  EXPECT_EQ(json["touched"]["pages_by_gpus"].size(), 2U);
+  EXPECT_EQ(json["lines_per_instruction"]["most"], 16);
+  EXPECT_EQ(json["page_reuse"]["capacities"].size(), json["page_reuse"]["hits"].size());
+  EXPECT_THAT(nearfar(tiny + "--svg -").out, StartsWith("<svg "));
+}
+
 TEST(List, NamesWhatThereIs) {
-  EXPECT_THAT(nearfar("list workloads").out, AllOf(HasSubstr("\nMT "), HasSubstr("\nFIR ")));
-  EXPECT_THAT(nearfar("list workloads --details").out, AllOf(HasSubstr("paper"), HasSubstr("  width ")));
+  EXPECT_THAT(nearfar("list workloads").out,
+              AllOf(HasSubstr("\nMT "), HasSubstr("\nFIR "), HasSubstr("\nW10  MT+MT+ST+ST")));
+  EXPECT_THAT(nearfar("list workloads --details").out,
+              AllOf(HasSubstr("paper"), HasSubstr("  width "), HasSubstr("512 MiB"), HasSubstr("8.39 M")));
   EXPECT_THAT(nearfar("list systems").out, HasSubstr("\nideal-4gpu "));
   EXPECT_THAT(nearfar("list designs").out, HasSubstr("\nbaseline "));
   EXPECT_THAT(nearfar("list statistics").out, HasSubstr("run.cycles "));

@@ -35,7 +35,8 @@ struct Census {
 
 class Counter {
  public:
-  explicit Counter(const Workload& workload, unsigned lanes = 64) : workload_(workload), lanes_(lanes) {
+  explicit Counter(const Workload& workload, unsigned lanes = 64, unsigned line_bytes = 64)
+      : workload_(workload), lanes_(lanes), coalescer_(line_bytes) {
     const Buffer& last = workload.buffers().back();
     census_.readers.resize(page_of(last.base + (last.bytes - 1)).value - page_of(kFirstBuffer).value + 1);
   }
@@ -87,15 +88,15 @@ class Counter {
 
   const Workload& workload_;
   unsigned lanes_;
-  Coalescer coalescer_{64};
+  Coalescer coalescer_;
   LaneAddresses addresses_;
   Census census_;
 };
 
 inline constexpr unsigned kCus = 64;
 
-inline Census take_census(const Workload& workload, unsigned gpus = 1, unsigned lanes = 64) {
-  Counter counter(workload, lanes);
+inline Census take_census(const Workload& workload, unsigned gpus = 1, unsigned lanes = 64, unsigned line_bytes = 64) {
+  Counter counter(workload, lanes, line_bytes);
   for (std::size_t l = 0; l < workload.launches().size(); ++l) {
     const Launch& launch = workload.launches()[l];
     for (unsigned gpu = 0; gpu < gpus; ++gpu) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <thread>
 #include <tuple>
 
@@ -15,15 +16,61 @@ using namespace nearfar::testing;
 constexpr std::size_t kLargestFrame = 320;
 
 /// Sizes at which all streams can be written down.
-std::shared_ptr<const Workload> tiny(std::string_view name) {
-  if (name == "FIR") return make(name, {{"n", 1024}});
-  if (name == "KM") return make(name, {{"points", 200}, {"features", 5}, {"clusters", 2}, {"iterations", 2}});
-  if (name == "MM") return make(name, {{"n", 64}});
-  if (name == "MT") return make(name, {{"width", 192}});
-  if (name == "PR") return make(name, {{"n", 64}, {"m", 2000}, {"iterations", 2}});
-  if (name == "ST") return make(name, {{"rows", 34}, {"columns", 130}, {"iterations", 2}});
-  ADD_FAILURE() << name << " has no tiny size";
-  return nullptr;
+std::shared_ptr<const Workload> tiny(const std::string& name) {
+  static const std::map<std::string, std::vector<ParameterSetting>> kTiny{
+      {"AES", {{"bytes", 4096}}},
+      {"ATAX", {{"nx", 300}, {"ny", 70}}},
+      {"BackProp", {{"n", 48}}},
+      {"BICG", {{"nx", 300}, {"ny", 70}, {"wg", 32}}},
+      {"BS", {{"n", 256}}},
+      {"BSch", {{"samples", 1}}},
+      {"DCT", {{"width", 40}, {"sdk", 3}}},
+      {"DH", {{"n", 1 << 12}}},
+      {"FW", {{"n", 32}}},
+      {"FWT", {{"n", 1024}}},
+      {"Hist", {{"width", 256}}},
+      {"MTw", {{"width", 48}}},
+      {"RD", {{"n", 4096}}},
+      {"RS", {{"n", 1 << 14}}},
+      {"SC2", {{"width", 64}, {"height", 20}, {"mask", 5}}},
+      {"SF", {{"width", 256}, {"height", 5}}},
+      {"SLA", {{"n", 1 << 17}}},
+      {"ALS", {{"n", 300}}},
+      {"BellmanFord", {{"n", 500}}},
+      {"Jacobi", {{"n", 4096}, {"iterations", 2}}},
+      {"PageRank", {{"n", 333}, {"iterations", 2}}},
+      {"CT", {{"side", 16}, {"views", 8}, {"slices", 2}}},
+      {"Diffusion", {{"n", 16}}},
+      {"EQWP", {{"nx", 20}, {"ny", 20}, {"nz", 8}}},
+      {"HIT", {{"n", 16}}},
+      {"C2D", {{"n", 50}}},
+      {"Color", {{"n", 400}}},
+      {"Conv2d", {{"side", 9}, {"filters", 20}, {"full", 1}}},
+      {"FFT", {{"bytes", 16384}, {"passes", 2}}},
+      {"FIR", {{"n", 1024}}},
+      {"GEMM", {{"ni", 13}, {"nj", 50}, {"nk", 7}}},
+      {"GEMV", {{"n", 70}}},
+      {"GESUMMV", {{"n", 70}, {"wg", 96}}},
+      {"Hotspot", {{"n", 40}, {"height", 2}}},
+      {"Im2col", {{"batch", 2}, {"side", 9}, {"stride", 2}}},
+      {"J2D", {{"n", 50}, {"steps", 2}}},
+      {"KM", {{"points", 200}, {"features", 5}, {"clusters", 2}, {"iterations", 2}}},
+      {"LU", {{"n", 40}}},
+      {"LUD", {{"n", 48}}},
+      {"MM", {{"n", 64}}},
+      {"MM2", {{"n", 36}, {"strips", 2}}},
+      {"MM3", {{"n", 36}}},
+      {"MT", {{"width", 192}}},
+      {"MVT", {{"n", 70}, {"bytes", 8}}},
+      {"NW", {{"n", 64}}},
+      {"PR", {{"n", 64}, {"m", 2000}, {"iterations", 2}}},
+      {"SC", {{"width", 70}, {"height", 9}}},
+      {"SSSP", {{"n", 300}, {"m", 1500}, {"graph", 0}}},
+      {"ST", {{"rows", 34}, {"columns", 130}, {"iterations", 2}}},
+  };
+  const auto found = kTiny.find(name);
+  if (found == kTiny.end()) ADD_FAILURE() << name << " has no tiny size";
+  return make(name, found == kTiny.end() ? std::vector<ParameterSetting>{} : found->second);
 }
 
 using Record = std::tuple<OpKind, unsigned, unsigned, std::vector<std::uint64_t>>;
@@ -108,7 +155,8 @@ TEST_P(Streams, StayInTheirBuffers) {
   const auto workload = tiny(GetParam());
   for (const auto& wave : record_one_by_one(*workload)) {
     for (const auto& [kind, bytes, count, touched] : wave) {
-      if (kind != OpKind::Load && kind != OpKind::Store && kind != OpKind::ScalarLoad) continue;
+      if (kind != OpKind::Load && kind != OpKind::Store && kind != OpKind::Atomic && kind != OpKind::ScalarLoad)
+        continue;
       const std::size_t lanes = kind == OpKind::ScalarLoad ? 1 : 64;
       const std::uint64_t active = kind == OpKind::ScalarLoad ? 1 : touched.back();
       EXPECT_NE(active, 0U) << "nobody takes part";

@@ -1,11 +1,11 @@
 // PR: PageRank as a sparse matrix-vector product y = M·x, repeated (Hetero-Mark).
 // Random: one wavefront a row gathers x wherever the row's columns point. x is read by everybody, y written in bands;
 // the next iteration swaps them, so every page of both is written by one GPU and read by all.
-#include <bit>
 #include <utility>
 
 #include "workload/catalog/entries.h"
-#include "workload/graph/generators.h"
+#include "workload/graph/algorithms.h"
+#include "workload/graph_input.h"
 
 namespace nearfar {
 namespace {
@@ -17,8 +17,8 @@ class PageRank final : public Workload {
   PageRank(Csr matrix, std::uint64_t iterations)
       : matrix_(std::move(matrix)),
         row_offset_(allocate("rowOffset", 4 * matrix_.row.size(), Placement::Interleave)),
-        col_(allocate("col", 4 * matrix_.edges(), Placement::Interleave)),
-        val_(allocate("val", 4 * matrix_.edges(), Placement::Interleave)),
+        col_(allocate("col", std::max<std::uint64_t>(4 * matrix_.edges(), 4), Placement::Interleave)),
+        val_(allocate("val", std::max<std::uint64_t>(4 * matrix_.edges(), 4), Placement::Interleave)),
         x_(allocate("x", std::uint64_t{4} * matrix_.vertices(), Placement::Interleave)),
         y_(allocate("y", std::uint64_t{4} * matrix_.vertices(), Placement::Interleave)) {
     for (std::uint64_t i = 0; i < iterations; ++i) {
@@ -104,59 +104,27 @@ class PageRank final : public Workload {
   VirtAddr row_offset_, col_, val_, x_, y_;
 };
 
+constexpr double kDamping = 0.85;
+constexpr std::uint64_t kMostRounds = 1000;
+
 WorkloadInfo info() {
+  auto parameters = graph_parameters(GraphKind::Uniform, {1 << 14, 1 << 18, 1 << 20}, {1 << 17, 1 << 21, 31'981'568});
+  parameters.push_back(sized("iterations",
+                             "products computed, one after the other; 0 goes on until the ranks have converged",
+                             {4, 4, 1}, 0, kMostRounds));
   return {.name = "PR",
           .title = "PageRank",
           .suite = "Hetero-Mark",
           .sentence = "Random: gathers all over a vector that all GPUs read and that is rewritten in bands.",
-          .parameters = {{.name = "n",
-                          .sentence = "vertices",
-                          .small = 1 << 14,
-                          .medium = 1 << 18,
-                          .paper = 1 << 20,
-                          .minimum = 1,
-                          .maximum = 1 << 28},
-                         {.name = "m",
-                          .sentence = "edges; of an R-MAT graph, edges drawn before repeated ones are removed",
-                          .small = 1 << 17,
-                          .medium = 1 << 21,
-                          .paper = 31'981'568,
-                          .minimum = 1,
-                          .maximum = 1 << 30},
-                         {.name = "iterations",
-                          .sentence = "products computed, one after the other",
-                          .small = 4,
-                          .medium = 4,
-                          .paper = 1,
-                          .minimum = 1,
-                          .maximum = 1000},
-                         {.name = "graph",
-                          .sentence = "the matrix: 0 uniform, 1 R-MAT (power law; n a power of two)",
-                          .minimum = 0,
-                          .maximum = 1},
-                         {.name = "permute",
-                          .sentence = "1 numbers the vertices of an R-MAT graph at random",
-                          .minimum = 0,
-                          .maximum = 1}}};
-}
-
-Csr make_matrix(const Parameters& parameters, std::uint64_t seed) {
-  const std::uint64_t n = parameters["n"];
-  const std::uint64_t m = parameters["m"];
-  if (parameters["graph"] == 0) {
-    if (m > n * n) parameters.refuse("m", "a matrix with n² entries cannot have more", n * n);
-    return uniform_graph(static_cast<std::uint32_t>(n), m, seed);
-  }
-  if (!std::has_single_bit(n)) {
-    const std::uint64_t above = std::bit_ceil(n), below = above / 2;
-    parameters.refuse("n", "must be a power of two when graph is 1 (R-MAT)", above - n <= n - below ? above : below);
-  }
-  return rmat_graph(
-      {.scale = static_cast<unsigned>(std::countr_zero(n)), .draws = m, .permute = parameters["permute"] == 1}, seed);
+          .parameters = std::move(parameters),
+          .takes_graph = true};
 }
 
 std::shared_ptr<const Workload> make(const Parameters& parameters, std::uint64_t seed) {
-  return std::make_shared<PageRank>(make_matrix(parameters, seed), parameters["iterations"]);
+  Csr matrix = make_graph(parameters, seed);
+  std::uint64_t iterations = parameters["iterations"];
+  if (iterations == 0) iterations = rank_rounds(matrix, kDamping, kMostRounds).rounds;
+  return std::make_shared<PageRank>(std::move(matrix), iterations);
 }
 
 }  // namespace

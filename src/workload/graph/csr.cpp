@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <limits>
 
 namespace nearfar {
@@ -14,6 +15,7 @@ void lay_out_rows(Csr& csr) {
 }
 
 void sort_and_deduplicate(Csr& csr) {
+  assert(csr.weight.empty());
   auto out = csr.col.begin();
   for (std::uint32_t v = 0; v < csr.vertices(); ++v) {
     const auto begin = csr.col.begin() + csr.row[v];
@@ -39,6 +41,36 @@ void append_to_rows(Csr& csr, std::span<const std::pair<std::uint32_t, std::uint
     }
     end = std::move_backward(old_begin, old_end, end);
   }
+}
+
+Csr symmetrize(const Csr& graph) {
+  assert(graph.weight.empty());
+  Csr both;
+  both.row.resize(graph.row.size());
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) both.row[v + std::size_t{1}] = graph.degree(v);
+  for (const std::uint32_t to : graph.col) ++both.row[to + std::size_t{1}];
+  lay_out_rows(both);
+  std::vector<std::uint32_t> next(both.row.begin(), both.row.end() - 1);
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+    for (const std::uint32_t to : graph.neighbours(v)) {
+      both.col[next[v]++] = to;
+      both.col[next[to]++] = v;
+    }
+  }
+  sort_and_deduplicate(both);
+  return both;
+}
+
+Csr without_self_loops(const Csr& graph) {
+  assert(graph.weight.empty());
+  Csr out;
+  out.row.reserve(graph.row.size());
+  out.col.reserve(graph.col.size());
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+    std::ranges::remove_copy(graph.neighbours(v), std::back_inserter(out.col), v);
+    out.row.push_back(static_cast<std::uint32_t>(out.col.size()));
+  }
+  return out;
 }
 
 }  // namespace nearfar

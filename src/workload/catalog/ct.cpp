@@ -1,0 +1,220 @@
+// CT: model-based iterative reconstruction of tomographic images (in the studies of FinePack).
+// `forward` follows the rays of every view through the image; `back` goes through the voxels in random order and adds
+// up what each view says of them; `update` takes these sums, the voxel's neighbours, and stores it: random 4-byte
+// accesses all over the image, which everybody reads.
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <pcg_random.hpp>
+
+#include "workload/catalog/entries.h"
+
+namespace nearfar {
+namespace {
+
+constexpr std::uint32_t kGroup = 256, kRayGroup = 64;
+constexpr std::uint32_t kParts = 4;  // the views are dealt out to as many parts, whose sums are kept apart
+
+class Tomography final : public Workload {
+ public:
+  Tomography(const Parameters& parameters, std::uint64_t seed)
+      : side_(parameters["side"]),
+        slices_(parameters["slices"]),
+        views_(parameters["views"]),
+        channels_((static_cast<std::uint64_t>(std::sqrt(2.0) * static_cast<double>(side_)) + 3 + 31) / 32 * 32),
+        image_(allocate("image", 4 * voxels(), Placement::Distribute)),
+        measured_(allocate("measured", 4 * views_ * channels_ * slices_, Placement::Distribute)),
+        error_(allocate("error", 4 * views_ * channels_ * slices_, Placement::Distribute)),
+        inbox_(allocate("inbox", 4 * voxels() * kParts, Placement::Distribute)),
+        order_(allocate("order", 4 * voxels(), Placement::Distribute)),
+        angles_(allocate("angles", 8 * views_, Placement::Private)) {
+    for (std::uint64_t view = 0; view < views_; ++view) {
+      const double angle = std::numbers::pi * static_cast<double>(view) / static_cast<double>(views_);
+      cosine_.push_back(std::cos(angle));
+      sine_.push_back(std::sin(angle));
+    }
+    draw_orders(seed);
+    for (std::uint64_t i = 0; i < parameters["iterations"]; ++i) {
+      add_launch({.kernel = "forward",
+                  .groups_x = static_cast<std::uint32_t>((channels_ + kRayGroup - 1) / kRayGroup),
+                  .groups_y = static_cast<std::uint32_t>(views_),
+                  .groups_z = static_cast<std::uint32_t>(slices_),
+                  .size_x = kRayGroup,
+                  .split = Split::Offset,
+                  .split_dim = Dim::Y});
+      add_launch({.kernel = "back",
+                  .groups_x = static_cast<std::uint32_t>((voxels() + kGroup - 1) / kGroup),
+                  .groups_y = kParts,
+                  .size_x = kGroup,
+                  .split = Split::Offset,
+                  .split_dim = Dim::Y});
+      add_launch(linear_launch("update", voxels(), kGroup, Split::Offset));
+    }
+  }
+
+  Stream wavefront(std::size_t launch, const Wave& wave) const override {
+    switch (launch % 3) {
+      case 0:
+        return forward({.view = wave.group_y,
+                        .slice = wave.group_z,
+                        .channel = std::uint64_t{kRayGroup} * wave.group_x + wave.local(0),
+                        .lanes = wave.lanes});
+      case 1: return back(wave.group_y, wave.item(0), live_lanes(wave, voxels()));
+      default: return update({.first = wave.item(0), .lanes = live_lanes(wave, voxels())});
+    }
+  }
+
+ private:
+  std::uint64_t voxels() const { return slices_ * side_ * side_; }
+
+  /// `back` goes through all voxels in one order; for `update` each quarter of every slice comes by itself, in the same
+  /// order.
+  void draw_orders(std::uint64_t seed) {
+    pcg32 random(seed, 14);
+    back_order_.resize(voxels());
+    std::iota(back_order_.begin(), back_order_.end(), 0U);
+    for (auto i = static_cast<std::uint32_t>(voxels()); i > 1; --i) {
+      std::swap(back_order_[i - 1], back_order_[random(i)]);
+    }
+    for (std::uint64_t quarter = 0; quarter < kParts; ++quarter) {
+      for (const std::uint32_t voxel : back_order_) {
+        if (voxel % (side_ * side_) * kParts / (side_ * side_) == quarter) update_order_.push_back(voxel);
+      }
+    }
+  }
+
+  struct Ray {
+    std::uint64_t view, slice, channel;  ///< of lane 0
+    std::uint32_t lanes;
+    std::uint64_t step = 0;    ///< row or column of the image, whichever the ray crosses more steeply
+    std::uint64_t beside = 0;  ///< 0 the pixel before the ray, 1 the one behind it
+  };
+
+  VirtAddr pixel_on(const Ray& ray, unsigned lane) const {
+    if (ray.channel + lane >= channels_) return kIdle;
+    const double middle = static_cast<double>(side_) / 2, cosine = cosine_[ray.view], sine = sine_[ray.view];
+    const double away = static_cast<double>(ray.channel + lane) - static_cast<double>(channels_) / 2;
+    const double along = static_cast<double>(ray.step) - middle;
+    const bool by_rows = std::abs(cosine) >= std::abs(sine);
+    const double across = (by_rows ? (away - along * sine) / cosine : (away - along * cosine) / sine) + middle;
+    const auto cross = static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(across))) + ray.beside;
+    if (cross >= side_) return kIdle;
+    const std::uint64_t x = by_rows ? cross : ray.step, y = by_rows ? ray.step : cross;
+    return image_ + 4 * ((ray.slice * side_ + y) * side_ + x);
+  }
+
+  Stream forward(Ray ray) const {
+    const auto pixel = load(4, [&](unsigned lane) { return pixel_on(ray, lane); });
+    const auto at = [&](VirtAddr sinogram) {
+      const auto lanes = static_cast<std::uint32_t>(std::min<std::uint64_t>(channels_ - ray.channel, ray.lanes));
+      return Row{sinogram + 4 * ((ray.slice * views_ + ray.view) * channels_ + ray.channel), lanes};
+    };
+    const auto measured = load(4, [&] { return at(measured_); });
+    const auto error = store(4, [&] { return at(error_); });
+
+    co_yield salu(14);
+    if (ray.channel >= channels_) co_return;
+    for (; ray.step < side_; ++ray.step) {
+      for (ray.beside = 0; ray.beside < 2; ++ray.beside) {
+        if (anybody(pixel, ray.lanes)) co_yield pixel;
+      }
+      co_yield wait(0);
+      co_yield valu(10);
+    }
+    co_yield measured;
+    co_yield wait(0);
+    co_yield valu(2);
+    co_yield error;
+  }
+
+  /// Where in the sinogram a voxel is seen.
+  std::uint64_t seen_at(std::uint32_t voxel, std::uint64_t view) const {
+    const double middle = static_cast<double>(side_) / 2;
+    const double x = static_cast<double>(voxel % side_) - middle;
+    const double y = static_cast<double>(voxel / side_ % side_) - middle;
+    const double channel = x * cosine_[view] + y * sine_[view] + static_cast<double>(channels_) / 2;
+    return (voxel / (side_ * side_) * views_ + view) * channels_ + static_cast<std::uint64_t>(channel);
+  }
+
+  Stream back(std::uint64_t part, std::uint64_t first, std::uint32_t lanes) const {
+    std::uint64_t view = part, next = 0;
+    const auto order = load(4, [&] { return Row{order_ + 4 * first, lanes}; });
+    const auto error = load(4, [&](unsigned lane) {
+      return lane < lanes ? error_ + 4 * (seen_at(back_order_[first + lane], view) + next) : kIdle;
+    });
+    const auto sum = store(4, [&](unsigned lane) {
+      return lane < lanes ? inbox_ + 4 * (part * voxels() + back_order_[first + lane]) : kIdle;
+    });
+
+    co_yield salu(12);
+    if (lanes == 0) co_return;
+    co_yield order;
+    co_yield wait(0);
+    for (; view < views_; view += kParts) {
+      co_yield scalar_load(8, angles_ + 8 * view);
+      next = 0;
+      co_yield error;
+      next = 1;
+      co_yield error;
+      co_yield wait(0);
+      co_yield valu(12);
+    }
+    co_yield sum;
+  }
+
+  struct At {
+    std::uint64_t first;
+    std::uint32_t lanes;
+    std::uint32_t which = 0;  ///< of the parts, or of the neighbours
+  };
+
+  Stream update(At at) const {
+    const auto order = load(4, [&] { return Row{order_ + 4 * at.first, at.lanes}; });
+    const auto sum = load(4, [&](unsigned lane) {
+      return lane < at.lanes ? inbox_ + 4 * (at.which * voxels() + update_order_[at.first + lane]) : kIdle;
+    });
+    const auto neighbour = load(4, [&](unsigned lane) {
+      if (lane >= at.lanes) return kIdle;
+      const std::uint32_t voxel = update_order_[at.first + lane];
+      // Beyond the rim the rim itself counts.
+      const std::uint64_t x = std::clamp<std::uint64_t>(voxel % side_ + at.which % 3, 1, side_) - 1;
+      const std::uint64_t y = std::clamp<std::uint64_t>(voxel / side_ % side_ + at.which / 3, 1, side_) - 1;
+      return image_ + 4 * ((voxel / (side_ * side_) * side_ + y) * side_ + x);
+    });
+    const auto result = store(4, [&](unsigned lane) {
+      return lane < at.lanes ? image_ + std::uint64_t{4} * update_order_[at.first + lane] : kIdle;
+    });
+
+    co_yield salu(12);
+    if (at.lanes == 0) co_return;
+    co_yield order;
+    co_yield wait(0);
+    for (; at.which < kParts; ++at.which) co_yield sum;
+    for (at.which = 0; at.which < 9; ++at.which) co_yield neighbour;
+    co_yield wait(0);
+    co_yield valu(60);
+    co_yield result;
+  }
+
+  std::uint64_t side_, slices_, views_, channels_;
+  std::vector<double> cosine_, sine_;                     // by view
+  std::vector<std::uint32_t> back_order_, update_order_;  // of voxels
+  VirtAddr image_, measured_, error_, inbox_, order_, angles_;
+};
+
+WorkloadInfo info() {
+  return {.name = "CT",
+          .title = "tomographic reconstruction",
+          .suite = "FinePack",
+          .sentence = "Rays through an image, then its voxels in random order: 4-byte accesses all over it.",
+          .parameters = {sized("side", "pixels on a side of a slice", {64, 128, 512}, 16, 1024, 16),
+                         sized("views", "views over half a turn; the published size has 360", {32, 64, 32}, 4, 1024, 4),
+                         sized("slices", "slices of the volume; the published size has 320", {2, 4, 1}, 1, 64),
+                         sized("iterations", "iterations", {2, 1, 1}, 1, 100)}};
+}
+
+}  // namespace
+
+constinit const CatalogEntry kCt{info, construct<Tomography>};
+
+}  // namespace nearfar

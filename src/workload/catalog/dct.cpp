@@ -1,0 +1,94 @@
+// DCT: discrete cosine transform of 8×8 blocks (AMD APP SDK; in the studies of UMH).
+// A workgroup transforms one block with a small matrix that always hits. Two blocks share each line of the image.
+#include "workload/catalog/entries.h"
+
+namespace nearfar {
+namespace {
+
+constexpr std::uint32_t kSide = 8;  // of a block and its workgroup
+
+class Dct final : public Workload {
+ public:
+  explicit Dct(const Parameters& parameters)
+      : width_(parameters["width"]),
+        third_sdk_(parameters["sdk"] == 3),
+        input_(allocate("input", 4 * width_ * width_, Placement::Interleave)),
+        output_(allocate("output", 4 * width_ * width_, Placement::Interleave)),
+        matrix_(allocate("dct8x8", 4 * kSide * kSide, Placement::Interleave)),
+        transposed_(third_sdk_ ? allocate("dct8x8_transposed", 4 * kSide * kSide, Placement::Interleave) : matrix_) {
+    const auto blocks = static_cast<std::uint32_t>(width_ / kSide);
+    add_launch({.kernel = "dct",
+                .groups_x = blocks,
+                .groups_y = blocks,
+                .size_x = kSide,
+                .size_y = kSide,
+                .local_bytes = sizeof(float) * kSide * kSide,
+                .split = Split::RoundRobin});
+  }
+
+  Stream wavefront(std::size_t, const Wave& wave) const override {
+    return transform(
+        {.x = std::uint64_t{kSide} * wave.group_x, .y = std::uint64_t{kSide} * wave.group_y, .first = wave.local(0)});
+  }
+
+ private:
+  struct Block {
+    std::uint64_t x, y;
+    std::uint32_t first;  ///< local id of lane 0
+    std::uint32_t k = 0;
+
+    std::uint64_t i(unsigned lane) const { return (first + lane) % kSide; }
+    std::uint64_t j(unsigned lane) const { return (first + lane) / kSide; }
+  };
+
+  VirtAddr pixel(VirtAddr image, std::uint64_t x, std::uint64_t y) const { return image + 4 * (y * width_ + x); }
+
+  Stream transform(Block at) const {
+    const auto left = load(4, [&](unsigned lane) {
+      return third_sdk_ ? transposed_ + 4 * (kSide * at.j(lane) + at.k) : matrix_ + 4 * (kSide * at.k + at.i(lane));
+    });
+    const auto from = load(
+        4, [&](unsigned lane) { return pixel(input_, at.x + (third_sdk_ ? at.i(lane) : at.j(lane)), at.y + at.k); });
+    const auto right =
+        load(4, [&](unsigned lane) { return matrix_ + 4 * (kSide * at.k + (third_sdk_ ? at.i(lane) : at.j(lane))); });
+    const auto to = store(4, [&](unsigned lane) { return pixel(output_, at.x + at.i(lane), at.y + at.j(lane)); });
+
+    co_yield salu(14);
+    for (; at.k < kSide; ++at.k) {
+      co_yield left;
+      co_yield from;
+      co_yield wait(0);
+      co_yield valu(8);
+    }
+    co_yield local(1);
+    co_yield barrier();
+    for (at.k = 0; at.k < kSide; ++at.k) {
+      co_yield local(1);
+      co_yield right;
+      co_yield wait(0);
+      co_yield valu(8);
+    }
+    co_yield valu(3);
+    co_yield to;
+    co_yield salu(1);
+  }
+
+  std::uint64_t width_;
+  bool third_sdk_;
+  VirtAddr input_, output_, matrix_, transposed_;
+};
+
+WorkloadInfo info() {
+  return {.name = "DCT",
+          .title = "discrete cosine transform",
+          .suite = "AMD APP SDK",
+          .sentence = "Blocks of 8×8: neighbouring workgroups, which are on different GPUs, share every line.",
+          .parameters = {sized("width", "pixels on a side of the image", {512, 4096, 1024}, kSide, 1 << 15, kSide),
+                         constant("sdk", "version of the SDK: 2 or 3", 2, 2, 3)}};
+}
+
+}  // namespace
+
+constinit const CatalogEntry kDct{info, construct<Dct>};
+
+}  // namespace nearfar

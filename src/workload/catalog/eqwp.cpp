@@ -1,0 +1,189 @@
+// EQWP: propagation of seismic waves, finite differences of fourth order (Tartan; in the studies of FinePack).
+// Nine fields: six stresses from three velocities, then each velocity from three stresses. A workgroup has a tile of
+// 16×16 and marches through a slab; GPUs have slabs and read two planes of their neighbours'.
+#include "workload/catalog/entries.h"
+
+namespace nearfar {
+namespace {
+
+constexpr std::uint32_t kTile = 16;
+constexpr std::uint64_t kGhosts = 2;  // cells around the block on every side
+
+class WavePropagation final : public Workload {
+ public:
+  explicit WavePropagation(const Parameters& parameters)
+      : nx_(parameters["nx"]), ny_(parameters["ny"]), nz_(parameters["nz"]), slabs_(parameters["slabs"]) {
+    if (nz_ % slabs_ != 0)
+      parameters.refuse("nz", "must be a multiple of slabs", std::max(nz_ / slabs_, std::uint64_t{1}) * slabs_);
+    const std::uint64_t bytes = 4 * (nx_ + 2 * kGhosts) * (ny_ + 2 * kGhosts) * (nz_ + 2 * kGhosts);
+    for (std::size_t i = 0; i < std::size(velocity_); ++i) {
+      velocity_[i] = allocate(std::array{"vx", "vy", "vz"}[i], bytes, Placement::Distribute);
+    }
+    for (std::size_t i = 0; i < std::size(stress_); ++i) {
+      stress_[i] = allocate(std::array{"sxx", "sxy", "sxz", "syy", "syz", "szz"}[i], bytes, Placement::Distribute);
+    }
+    displacement_ = allocate("displacement", bytes, Placement::Distribute);
+    for (std::uint64_t step = 0; step < parameters["steps"]; ++step) {
+      for (const char* kernel : {"stress", "velocity_x", "velocity_y", "velocity_z"}) {
+        add_launch({.kernel = kernel,
+                    .groups_x = static_cast<std::uint32_t>((nx_ + kTile - 1) / kTile),
+                    .groups_y = static_cast<std::uint32_t>((ny_ + kTile - 1) / kTile),
+                    .groups_z = static_cast<std::uint32_t>(slabs_),
+                    .size_x = kTile,
+                    .size_y = kTile,
+                    .local_bytes = 3 * 5 * sizeof(float) * (kTile + 4) * (kTile + 4),
+                    .split = Split::Offset,
+                    .split_dim = Dim::Z});
+      }
+    }
+  }
+
+  Stream wavefront(std::size_t launch, const Wave& wave) const override {
+    const std::uint64_t planes = nz_ / slabs_;
+    const At at{.x = std::uint64_t{kTile} * wave.group_x,
+                .y = std::uint64_t{kTile} * wave.group_y,
+                .z = planes * wave.group_z,
+                .end = planes * (wave.group_z + 1),
+                .first = wave.local(0),
+                .lanes = wave.lanes};
+    return launch % 4 == 0 ? stress(at) : velocity(static_cast<unsigned>(launch % 4 - 1), at);
+  }
+
+ private:
+  /// Of the tile, or nothing but the lanes' own cells.
+  static constexpr std::uint32_t kLeft = 0, kRight = 1, kAbove = 2, kBelow = 3, kOwn = 4;
+
+  struct At {
+    std::uint64_t x, y, z, end;  ///< the tile's corner, the plane, and the one behind the slab
+    std::uint32_t first, lanes;
+    VirtAddr field{};
+    std::uint32_t side = kOwn;
+    std::int64_t ahead = 0;  ///< planes from z
+  };
+
+  /// A lane's own cell of a field, or, of the lanes at one side of the tile, the cell two farther out.
+  VirtAddr cell(const At& at, unsigned lane) const {
+    const std::uint64_t tx = (at.first + lane) % kTile, ty = (at.first + lane) / kTile;
+    std::uint64_t x = at.x + tx + kGhosts, y = at.y + ty + kGhosts;
+    if (at.x + tx >= nx_ || at.y + ty >= ny_) return kIdle;
+    switch (at.side) {
+      case kLeft:
+        if (tx >= 2) return kIdle;
+        x -= 2;
+        break;
+      case kRight:
+        if (tx + 2 < kTile) return kIdle;
+        x += 2;
+        break;
+      case kAbove:
+        if (ty >= 2) return kIdle;
+        y -= 2;
+        break;
+      case kBelow:
+        if (ty + 2 < kTile) return kIdle;
+        y += 2;
+        break;
+      default: break;
+    }
+    const std::uint64_t z = at.z + kGhosts + static_cast<std::uint64_t>(at.ahead);
+    return at.field + 4 * ((z * (ny_ + 2 * kGhosts) + y) * (nx_ + 2 * kGhosts) + x);
+  }
+
+  Stream stress(At at) const {
+    const auto from = load(4, [&](unsigned lane) { return cell(at, lane); });
+    const auto to = store(4, [&](unsigned lane) { return cell(at, lane); });
+
+    co_yield salu(20);
+    at.field = velocity_[0];
+    const bool alive = anybody(from, at.lanes);
+    for (const VirtAddr field : velocity_) {  // fill the pipeline
+      at.field = field;
+      for (at.ahead = -2; at.ahead < 2; ++at.ahead) {
+        if (alive) co_yield from;
+      }
+    }
+    for (; at.z < at.end; ++at.z) {
+      for (const VirtAddr field : velocity_) {
+        at.field = field;
+        at.side = kOwn;
+        at.ahead = 2;
+        if (alive) co_yield from;
+        at.ahead = 0;
+        for (at.side = kLeft; at.side < kOwn; ++at.side) {
+          if (anybody(from, at.lanes)) co_yield from;
+        }
+      }
+      co_yield wait(0);
+      co_yield local(27);
+      co_yield barrier();
+      co_yield local(36);
+      co_yield valu(130);
+      at.side = kOwn;
+      for (unsigned i = 0; alive && i < 6; ++i) {
+        at.field = stress_[i];
+        co_yield from;
+        co_yield wait(0);
+        co_yield to;
+      }
+      co_yield barrier();
+    }
+  }
+
+  Stream velocity(unsigned component, At at) const {
+    // Which stresses a component needs: its row of the symmetric tensor.
+    constexpr unsigned kTensor[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+    const auto from = load(4, [&](unsigned lane) { return cell(at, lane); });
+    const auto to = store(4, [&](unsigned lane) { return cell(at, lane); });
+
+    co_yield salu(20);
+    at.field = velocity_[component];
+    const bool alive = anybody(from, at.lanes);
+    for (; at.z < at.end; ++at.z) {
+      at.side = kOwn;
+      for (unsigned i = 0; i < 3; ++i) {
+        at.field = stress_[kTensor[component][i]];
+        at.ahead = i == 2 ? 2 : 0;  // only the derivative along z needs other planes, which the pipeline holds
+        if (alive) co_yield from;
+      }
+      at.ahead = 0;
+      for (at.side = kLeft; at.side < kOwn; ++at.side) {
+        at.field = stress_[kTensor[component][at.side / 2]];
+        if (anybody(from, at.lanes)) co_yield from;
+      }
+      co_yield wait(0);
+      co_yield local(4);
+      co_yield barrier();
+      co_yield local(8);
+      co_yield valu(40);
+      at.side = kOwn;
+      for (unsigned i = 0; alive && i < (component == 1 ? 2 : 1); ++i) {  // along y the displacement too
+        at.field = i == 0 ? velocity_[component] : displacement_;
+        co_yield from;
+        co_yield wait(0);
+        co_yield to;
+      }
+      co_yield barrier();
+    }
+  }
+
+  std::uint64_t nx_, ny_, nz_, slabs_;
+  VirtAddr velocity_[3], stress_[6], displacement_;
+};
+
+WorkloadInfo info() {
+  return {.name = "EQWP",
+          .title = "propagation of seismic waves",
+          .suite = "Tartan",
+          .sentence = "A stencil over nine fields that marches through slabs; GPUs share two planes on each side.",
+          .parameters = {sized("nx", "cells along x", {64, 128, 500}, 4, 2048),
+                         sized("ny", "cells along y", {32, 32, 40}, 4, 2048),
+                         sized("nz", "cells along z, a multiple of slabs", {64, 128, 500}, 4, 2048),
+                         constant("slabs", "pieces along z that are marched through on their own", 4, 1, 64),
+                         sized("steps", "time steps; the published size has 600", {1, 4, 1}, 1, 1000)}};
+}
+
+}  // namespace
+
+constinit const CatalogEntry kEqwp{info, construct<WavePropagation>};
+
+}  // namespace nearfar

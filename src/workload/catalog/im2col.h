@@ -1,0 +1,30 @@
+// The unrolling of images that convolutions by matrix multiplication begin with (Im2col, Conv2d).
+#pragma once
+
+#include <cstdint>
+
+#include "workload/catalog/entries.h"
+
+namespace nearfar {
+
+/// Images in planes of floats (batch, channel, row, column) become a matrix: a row for every position in the kernel, a
+/// column for every place where the kernel is laid.
+struct Unrolling {
+  std::uint32_t batch = 0, channels = 0, side = 0, kernel = 0, pad = 0, stride = 1;
+
+  std::uint64_t result_side = 0;        ///< places of the kernel along a side
+  std::uint64_t rows = 0, columns = 0;  ///< of the matrix
+
+  explicit Unrolling(const Parameters& parameters);
+  std::uint64_t input_floats() const { return std::uint64_t{batch} * channels * side * side; }
+  Launch launch() const;
+};
+
+/// A wavefront's 8 columns × 8 rows. The shape must outlive the stream.
+Stream unroll(const Unrolling& shape, VirtAddr input, VirtAddr output, const Wave& wave);
+
+/// The parameters of an Unrolling, in the sizes of one workload.
+std::vector<WorkloadParameter> unrolling_parameters(const std::array<std::uint64_t, 3>& batch,
+                                                    const std::array<std::uint64_t, 3>& side);
+
+}  // namespace nearfar
