@@ -28,6 +28,7 @@ inline constexpr const char* kDesign = "DESIGN";
 inline constexpr const char* kDesigns = "DESIGNS";
 inline constexpr const char* kNumber = "N";
 inline constexpr const char* kFile = "FILE";
+inline constexpr const char* kRange = "FROM-TO";
 inline constexpr const char* kSubject = "SUBJECT";
 inline constexpr const char* kShell = "SHELL";
 }  // namespace value_kind

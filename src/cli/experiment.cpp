@@ -151,6 +151,7 @@ Report perform(const std::string& names, const std::vector<Application>& applica
   request.threads = experiment.threads;
   request.check = experiment.check;
   request.per_unit = experiment.per_unit;
+  request.timeline = experiment.timeline;
   request.on_progress = std::move(on_progress);
   return {names, experiment, machine, applications, run(request)};
 }

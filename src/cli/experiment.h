@@ -29,6 +29,7 @@ struct Experiment {
   unsigned threads = 1;
   bool check = false;
   bool per_unit = false;  ///< statistics of every compute unit too
+  TimelineFilter timeline;
 };
 
 /// A machine, by the words that chose it.

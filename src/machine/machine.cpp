@@ -35,6 +35,10 @@ Machine::Machine(const RunRequest& request)
       first_executions_(request_.system.gpus) {
   place_applications();
   const SystemSpec& spec = request_.system;
+  for (unsigned d = 0; request_.timeline.on && d <= spec.gpus; ++d) {
+    engine_.partition(d).set_timeline(
+        std::make_unique<Timeline>(request_.timeline, kPageShift + spec.page.size.bits));
+  }
   for (unsigned g = 0; g < spec.gpus; ++g) {
     gpus_.push_back(std::make_unique<Gpu>(engine_.partition(g), spec, topology_, processes_, oracle_.get(),
                                           translation_oracle_.get()));
@@ -333,6 +337,12 @@ RunResult Machine::result() {
   table.set("run.accesses", result.accesses);
   table.set("run.launches", result.launches.size());
   result.statistics = table.values();
+  for (unsigned d = 0; request_.timeline.on && d <= gpus_.size(); ++d) {
+    const Timeline& timeline = *engine_.partition(d).timeline();
+    result.timeline.insert(result.timeline.end(), timeline.events().begin(), timeline.events().end());
+    result.timeline_lost += timeline.lost();
+  }
+  std::ranges::stable_sort(result.timeline, {}, &TimelineEvent::start);
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "machine/system_spec.h"
 #include "program/workload.h"
 #include "sim/error.h"
+#include "sim/timeline.h"
 #include "stats/stat.h"
 
 namespace nearfar {
@@ -30,6 +31,7 @@ struct RunRequest {
   unsigned threads = 1;
   bool check = false;                                ///< oracles on (holds the run to one thread)
   bool per_unit = false;                             ///< statistics of every compute unit too, not only their sums
+  TimelineFilter timeline;                           ///< what to note for a timeline
   Cycle window = 0;                                  ///< 0: the smallest link latency; smaller only for tests
   std::function<void(const Progress&)> on_progress;  ///< called from one thread, about five times a second
 };
@@ -52,6 +54,8 @@ struct RunResult {
   std::uint64_t peak_rss_bytes = 0;
   std::vector<LaunchResult> launches;  ///< of first executions, in order of their end
   std::vector<StatValue> statistics;   ///< sorted by name
+  std::vector<TimelineEvent> timeline;  ///< by start
+  std::uint64_t timeline_lost = 0;      ///< events beyond the limit
 };
 
 RunResult run(const RunRequest& request);

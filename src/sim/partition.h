@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "sim/timeline.h"
 #include "sim/transaction.h"
 #include "sim/types.h"
 #include "sim/wheel.h"
@@ -105,6 +108,10 @@ class Partition {
   Cycle next_time() const { return std::min(wheel_.next_time(), inbox_.next_time()); }
   std::uint64_t events() const { return events_; }
 
+  /// Where events are noted for a person to look at; null in most runs.
+  Timeline* timeline() { return timeline_.get(); }
+  void set_timeline(std::unique_ptr<Timeline> timeline) { timeline_ = std::move(timeline); }
+
   /// What moves a run forward; the watchdog ends a run in which `steps` stands still.
   struct Progress {
     std::uint64_t steps = 0;
@@ -158,6 +165,7 @@ class Partition {
   std::vector<Handler> handlers_;
   std::vector<Mailbox> outbox_;
   TransactionPool pool_;
+  std::unique_ptr<Timeline> timeline_;
   Wheel wheel_;
   Wheel inbox_;  ///< messages that are here and have not been admitted yet, by their arrival
 };

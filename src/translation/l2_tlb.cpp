@@ -79,6 +79,7 @@ bool L2Tlb::look_up(const Transaction& t) {
     return true;
   }
   Miss& miss = mshrs_.allocate(page).payload;
+  miss.page = page;
   miss.since = miss.stamp = now;
   miss.write = write;
   miss.targets.add(t.cu);
@@ -88,7 +89,13 @@ bool L2Tlb::look_up(const Transaction& t) {
 
 void L2Tlb::charge(Miss& miss, MissPart part, Cycle until) {
   const Cycle cycles = until - miss.stamp;
-  miss_stats_.add(miss.replayed ? MissPart::Replay : part, cycles);
+  if (miss.replayed) part = MissPart::Replay;
+  miss_stats_.add(part, cycles);
+  if (Timeline* timeline = partition_.timeline(); timeline != nullptr && cycles != 0) {
+    timeline->note({TimelineEvent::Kind::Request, partition_.device().value, 0, name_of(part), miss.stamp, until,
+                    miss.page.value, 0},
+                   miss.page.number());
+  }
   miss.accounted += cycles;
   miss.stamp = until;
 }
@@ -109,6 +116,11 @@ void L2Tlb::answer(PageKey page, const Mapping& mapping) {
   miss_stats_.merged_latency += miss.merged * now - miss.merged_since;
   if (tlb_.insert(page, mapping)) ++stats_.evictions;
   partition_.progress().steps += 1;
+  if (Timeline* timeline = partition_.timeline()) {
+    timeline->note({TimelineEvent::Kind::Request, partition_.device().value, 0, "L2 TLB miss", miss.since, now,
+                    page.value, 0},
+                   page.number());
+  }
   const Targets targets = std::move(miss.targets);
   mshrs_.release(entry);
   targets.for_each([&](std::uint16_t cu) { client_.translated(cu, page, mapping); });

@@ -42,6 +42,8 @@ constexpr std::array<PartText, kMissParts> kTexts = {{
 
 }  // namespace
 
+const char* name_of(MissPart part) { return kTexts[static_cast<std::size_t>(part)].name; }
+
 void MissStats::describe(StatVisitor& visitor) {
   visitor.counter("count", "misses", "L2 TLB misses that were measured: the first of each miss register.", count);
   visitor.counter("latency", "cycles", "Time from such a miss to its answer, summed.", latency);

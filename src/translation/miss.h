@@ -65,7 +65,11 @@ enum class MissState : std::uint8_t {
   Ats,         ///< the IOMMU is asked
 };
 
+/// A part's name, as statistics and timelines show it.
+const char* name_of(MissPart part);
+
 struct Miss {
+  PageKey page;
   Targets targets;  ///< compute units
   Cycle since = 0;  ///< when the miss was known
   Cycle stamp = 0;  ///< up to here its time has been put to a part

@@ -66,6 +66,7 @@ PageRecord& UvmDriver::record(PageKey page) {
 void UvmDriver::charge(Fault& fault, MissPart part) {
   const Cycle cycles = partition_.now() - fault.stamp;
   parts_.add(part, cycles);
+  note_part(partition_.timeline(), fault, part, partition_.now());
   fault.accounted += static_cast<std::uint32_t>(cycles);
   fault.stamp = partition_.now();
 }
@@ -366,6 +367,11 @@ void UvmDriver::done(PageKey page) {
   const Cycle took = partition_.now() - movement.requested;
   stats_.total += took;
   stats_.total_histogram.add(took);
+  if (Timeline* timeline = partition_.timeline()) {
+    timeline->note({TimelineEvent::Kind::Request, options_.host.value, 0, name_of(movement), movement.requested,
+                    partition_.now(), page.value, 0},
+                   page.number());
+  }
   partition_.progress().steps += 1;
   if (movement.evicts) rooms_[movement.from.device().value].evicting = false;
   retry_room(movement.from.device());
@@ -379,6 +385,15 @@ void UvmDriver::done(PageKey page) {
     Fault* fault = waiting_.pop();
     charge(*fault, MissPart::DriverBatch);
     decide(fault);
+  }
+}
+
+const char* UvmDriver::name_of(const Movement& movement) {
+  if (movement.evicts) return "eviction";
+  switch (movement.action) {
+    case PlacementAction::Copy: return "replication";
+    case PlacementAction::Upgrade: return "write upgrade";
+    default: return "migration";
   }
 }
 

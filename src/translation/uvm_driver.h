@@ -119,6 +119,7 @@ class UvmDriver {
   };
 
   void charge(Fault& fault, MissPart part);
+  static const char* name_of(const Movement& movement);
   void take_batch();
   void on_fetch(Transaction* t);
   void on_batch(Transaction* t);

@@ -145,6 +145,10 @@ void WalkUnit::note_depth() {
   const Cycle now = partition_.now();
   if (queue_.size >= spec_.queue) stats_.full_cycles += now - full_since_;
   full_since_ = now;
+  if (Timeline* timeline = partition_.timeline()) {
+    timeline->note({TimelineEvent::Kind::Level, partition_.device().value, 0, "page-walk queue", now, now, 0,
+                    queue_.size});
+  }
 }
 
 /// Lets the first request that may start have a free walker.
@@ -164,6 +168,7 @@ bool WalkUnit::start_next() {
 void WalkUnit::start(Walk& walk) {
   const auto kind = static_cast<std::size_t>(walk.kind);
   walk.started = partition_.now();
+  if (partition_.timeline() != nullptr) walk.walker = free_walker();
   walking_.push_back(&walk);
   if (walk.writes()) ++writers_;
   ++stats_.walks[kind];
@@ -223,7 +228,23 @@ void WalkUnit::on_access(Transaction* t) {
   end(walk);
 }
 
+std::uint16_t WalkUnit::free_walker() const {
+  std::uint16_t walker = 0;
+  while (std::ranges::find(walking_, walker, &Walk::walker) != walking_.end()) ++walker;
+  return walker;
+}
+
+void WalkUnit::note_span(const Walk& walk) {
+  Timeline* timeline = partition_.timeline();
+  if (timeline == nullptr) return;
+  timeline->note({TimelineEvent::Kind::Span, partition_.device().value, walk.walker,
+                  kWalkKindNames[static_cast<std::size_t>(walk.kind)], walk.started, partition_.now(), walk.page.value,
+                  0},
+                 walk.page.number());
+}
+
 void WalkUnit::end(Walk& walk) {
+  note_span(walk);
   std::erase(walking_, &walk);
   if (walk.writes()) --writers_;
   pumping_ = true;  // what the client submits now comes behind what waits

@@ -38,6 +38,7 @@ struct Walk {
   Cycle started = 0;
   Cycle looked_up = 0;  ///< the walk cache has answered
   Cycle at_leaf = 0;    ///< the leaf's access began
+  std::uint16_t walker = 0;
   void* owner = nullptr;
   Mapping mapping;  ///< update: what to write
   std::uint64_t note = 0;
@@ -134,6 +135,8 @@ class WalkUnit {
   void on_access(Transaction* t);
   void end(Walk& walk);
   void note_depth();
+  void note_span(const Walk& walk);
+  std::uint16_t free_walker() const;
 
   Partition& partition_;
   WalkersSpec spec_;
