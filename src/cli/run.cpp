@@ -63,9 +63,10 @@ TimelineFilter timeline_filter(const RunArguments& arguments, const SystemSpec& 
       throw InputError(fmt::format("--timeline-gpu {}: the system has GPUs 0 to {}.", filter.device, system.gpus - 1));
     }
   }
-  const bool filtered = !arguments.timeline_bytes.empty() || !arguments.timeline_cycles.empty() ||
-                        !arguments.timeline_gpu.empty();
-  if (filtered && !filter.on) throw InputError("--timeline-… choose what goes into a timeline; name its file with --timeline FILE.");
+  const bool filtered =
+      !arguments.timeline_bytes.empty() || !arguments.timeline_cycles.empty() || !arguments.timeline_gpu.empty();
+  if (filtered && !filter.on)
+    throw InputError("--timeline-… choose what goes into a timeline; name its file with --timeline FILE.");
   return filter;
 }
 

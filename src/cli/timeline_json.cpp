@@ -49,19 +49,20 @@ class Writer {
       case TimelineEvent::Kind::Request:
         add(R"({{"ph":"b","name":"{}","cat":"request","id":"{:#x}","pid":{},"tid":0,"ts":{:.4f},"args":{{"page":"{:#x}","cycle":{},"cycles":{}}}}})",
             event.name, event.id, event.device, start, page, event.start, event.end - event.start);
-        add(R"({{"ph":"e","name":"{}","cat":"request","id":"{:#x}","pid":{},"tid":0,"ts":{:.4f}}})", event.name, event.id,
-            event.device, start + length);
+        add(R"({{"ph":"e","name":"{}","cat":"request","id":"{:#x}","pid":{},"tid":0,"ts":{:.4f}}})", event.name,
+            event.id, event.device, start + length);
         break;
       case TimelineEvent::Kind::Level:
-        add(R"({{"ph":"C","name":"{}","pid":{},"ts":{:.4f},"args":{{"requests":{}}}}})", event.name, event.device, start,
-            event.value);
+        add(R"({{"ph":"C","name":"{}","pid":{},"ts":{:.4f},"args":{{"requests":{}}}}})", event.name, event.device,
+            start, event.value);
         break;
     }
   }
 
   std::string finish(std::uint64_t lost) {
-    return fmt::format("{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"events_left_out\":{}}},\"traceEvents\":[\n{}\n]}}\n",
-                       lost, text_);
+    return fmt::format(
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"events_left_out\":{}}},\"traceEvents\":[\n{}\n]}}\n", lost,
+        text_);
   }
 
  private:

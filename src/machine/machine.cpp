@@ -36,8 +36,7 @@ Machine::Machine(const RunRequest& request)
   place_applications();
   const SystemSpec& spec = request_.system;
   for (unsigned d = 0; request_.timeline.on && d <= spec.gpus; ++d) {
-    engine_.partition(d).set_timeline(
-        std::make_unique<Timeline>(request_.timeline, kPageShift + spec.page.size.bits));
+    engine_.partition(d).set_timeline(std::make_unique<Timeline>(request_.timeline, kPageShift + spec.page.size.bits));
   }
   for (unsigned g = 0; g < spec.gpus; ++g) {
     gpus_.push_back(std::make_unique<Gpu>(engine_.partition(g), spec, topology_, processes_, oracle_.get(),

@@ -52,8 +52,8 @@ struct RunResult {
   std::uint64_t events = 0;
   double host_seconds = 0;
   std::uint64_t peak_rss_bytes = 0;
-  std::vector<LaunchResult> launches;  ///< of first executions, in order of their end
-  std::vector<StatValue> statistics;   ///< sorted by name
+  std::vector<LaunchResult> launches;   ///< of first executions, in order of their end
+  std::vector<StatValue> statistics;    ///< sorted by name
   std::vector<TimelineEvent> timeline;  ///< by start
   std::uint64_t timeline_lost = 0;      ///< events beyond the limit
 };

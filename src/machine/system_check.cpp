@@ -99,6 +99,38 @@ void check_compute_units(const GpuSpec& gpu, const Configuration& configuration)
   }
 }
 
+void check_tlb(const TlbSpec& tlb, const std::string& path, const Configuration& configuration) {
+  if (tlb.entries % tlb.ways == 0) return;
+  configuration.fail({path + ".entries", path + ".ways"},
+                     fmt::format("`{}.entries` must be a multiple of its ways, or 0 for no limit.", path));
+}
+
+void check_translation(const SystemSpec& spec, const Configuration& configuration) {
+  check_tlb(spec.gpu.l1_tlb, "gpu.l1_tlb", configuration);
+  check_tlb(spec.gpu.l2_tlb, "gpu.l2_tlb", configuration);
+  check_tlb(spec.iommu.tlb, "iommu.tlb", configuration);
+  check_tlb(spec.iommu.l1_tlb, "iommu.l1_tlb", configuration);
+  check_tlb(spec.host.mmu.tlb, "host.mmu.tlb", configuration);
+  const TranslationKind kind = spec.translation.kind;
+  if (kind == TranslationKind::Svm && spec.gpus != 1) {
+    configuration.fail({"gpus", "translation.kind"}, "translation.kind `svm` is one GPU beside its host: set gpus=1.");
+  }
+  if (kind != TranslationKind::Mmu && spec.policy != PagePolicy::Pinned) {
+    configuration.fail({"placement.policy", "translation.kind"},
+                       "pages move only where GPUs have page tables of their own: `placement.policy` other than "
+                       "`pinned` needs translation.kind `mmu`.");
+  }
+  if (kind == TranslationKind::Svm && spec.placement == InitialPlacement::Host) {
+    configuration.fail({"placement.initial", "translation.kind"},
+                       "translation.kind `svm` has one memory, that of the GPU: `placement.initial` cannot be `host`.");
+  }
+  if (spec.page.size.bits != 0 &&
+      (spec.gpu.dram.capacity < spec.page.size.bytes() || spec.host.dram.capacity < spec.page.size.bytes())) {
+    configuration.fail({"page.size", "gpu.dram.capacity", "host.dram.capacity"},
+                       "a memory must hold at least one page of `page.size`.");
+  }
+}
+
 }  // namespace
 
 void check_system(const SystemSpec& spec, const Configuration& configuration) {
@@ -109,6 +141,7 @@ void check_system(const SystemSpec& spec, const Configuration& configuration) {
   check_home_cache(spec.host.llc, "host.llc", spec, configuration);
   check_dram(spec.gpu.dram, "gpu.dram", spec, configuration);
   check_dram(spec.host.dram, "host.dram", spec, configuration);
+  check_translation(spec, configuration);
   if (spec.watchdog <= spec.link.latency) {
     configuration.fail({"watchdog.cycles", "link.latency"},
                        "`watchdog.cycles` must exceed `link.latency`: else every remote access looks stuck.");

@@ -22,9 +22,9 @@ struct Fault {
 /// Notes a part of a fault's time under the GPU that waits for it.
 inline void note_part(Timeline* timeline, const Fault& fault, MissPart part, Cycle until) {
   if (timeline == nullptr || until == fault.stamp) return;
-  timeline->note({TimelineEvent::Kind::Request, fault.gpu.value, 0, name_of(part), fault.stamp, until,
-                  fault.page.value, 0},
-                 fault.page.number());
+  timeline->note(
+      {TimelineEvent::Kind::Request, fault.gpu.value, 0, name_of(part), fault.stamp, until, fault.page.value, 0},
+      fault.page.number());
 }
 
 /// First-in first-out list of faults, linked through them.

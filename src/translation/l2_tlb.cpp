@@ -117,9 +117,9 @@ void L2Tlb::answer(PageKey page, const Mapping& mapping) {
   if (tlb_.insert(page, mapping)) ++stats_.evictions;
   partition_.progress().steps += 1;
   if (Timeline* timeline = partition_.timeline()) {
-    timeline->note({TimelineEvent::Kind::Request, partition_.device().value, 0, "L2 TLB miss", miss.since, now,
-                    page.value, 0},
-                   page.number());
+    timeline->note(
+        {TimelineEvent::Kind::Request, partition_.device().value, 0, "L2 TLB miss", miss.since, now, page.value, 0},
+        page.number());
   }
   const Targets targets = std::move(miss.targets);
   mshrs_.release(entry);

@@ -146,8 +146,8 @@ void WalkUnit::note_depth() {
   if (queue_.size >= spec_.queue) stats_.full_cycles += now - full_since_;
   full_since_ = now;
   if (Timeline* timeline = partition_.timeline()) {
-    timeline->note({TimelineEvent::Kind::Level, partition_.device().value, 0, "page-walk queue", now, now, 0,
-                    queue_.size});
+    timeline->note(
+        {TimelineEvent::Kind::Level, partition_.device().value, 0, "page-walk queue", now, now, 0, queue_.size});
   }
 }
 
@@ -237,10 +237,10 @@ std::uint16_t WalkUnit::free_walker() const {
 void WalkUnit::note_span(const Walk& walk) {
   Timeline* timeline = partition_.timeline();
   if (timeline == nullptr) return;
-  timeline->note({TimelineEvent::Kind::Span, partition_.device().value, walk.walker,
-                  kWalkKindNames[static_cast<std::size_t>(walk.kind)], walk.started, partition_.now(), walk.page.value,
-                  0},
-                 walk.page.number());
+  timeline->note(
+      {TimelineEvent::Kind::Span, partition_.device().value, walk.walker,
+       kWalkKindNames[static_cast<std::size_t>(walk.kind)], walk.started, partition_.now(), walk.page.value, 0},
+      walk.page.number());
 }
 
 void WalkUnit::end(Walk& walk) {

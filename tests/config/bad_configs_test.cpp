@@ -648,6 +648,36 @@ const std::vector<BadConfig>& bad_configs() {
        R"(--set: the byte 0xff is not UTF-8; texts are read as UTF-8.
   gpus=?
        ^)"},
+      {"TlbSets",
+       "base: base\n"sv,
+       {"gpu.l2_tlb.entries=100"},
+       R"(--set: `gpu.l2_tlb.entries` must be a multiple of its ways, or 0 for no limit.
+  gpu.l2_tlb.entries=100
+                     ^~~
+  gpu.l2_tlb.entries = 100 (--set)
+  gpu.l2_tlb.ways = 16 (default))"},
+      {"SharedVirtualMemoryOfFourGpus",
+       "base: base\n"sv,
+       {"translation.kind=svm"},
+       R"(--set: translation.kind `svm` is one GPU beside its host: set gpus=1.
+  translation.kind=svm
+                   ^~~
+  gpus = 4 (systems/base.yaml:2:7)
+  translation.kind = svm (--set))"},
+      {"MovingPagesWithoutPageTables",
+       "base: base\n"sv,
+       {"placement.policy=on-touch"},
+       R"(--set: pages move only where GPUs have page tables of their own: `placement.policy` other than `pinned` needs translation.kind `mmu`.
+  placement.policy=on-touch
+                   ^~~~~~~~
+  placement.policy = on-touch (--set)
+  translation.kind = ideal (default))"},
+      {"PageSize",
+       "base: base\n"sv,
+       {"page.size=64K"},
+       R"(--set: `page.size` takes 4K or 2M: `64K` is none of them. Did you mean `4K`?
+  page.size=64K
+            ^~~)"},
       {"L1Sets",
        "base: base\n"sv,
        {"gpu.l1v.size=10000", "gpu.l1v.ways=2"},

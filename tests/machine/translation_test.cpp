@@ -94,12 +94,67 @@ TEST(TranslationStatistics, OfSharingCountPagesAndAccesses) {
       co_yield store(4, [=](unsigned lane) { return lane == 0 ? own : kIdle; });
     }(base, base + (wave.group_x + 1) * kPageBytes);
   });
-  const Outcome run = simulate(test_system({"translation.observe=true", "dispatch.policy=round-robin"}, "mmu-4gpu-counters"), {script});
+  const Outcome run =
+      simulate(test_system({"translation.observe=true", "dispatch.policy=round-robin"}, "mmu-4gpu-counters"), {script});
   EXPECT_EQ(run.count("pages.shared_by.4"), 1U);
   EXPECT_EQ(run.count("pages.shared_by.1"), 4U);
   EXPECT_EQ(run.count("accesses.to_pages_shared_by.1"), 4U);
   EXPECT_EQ(run.count("accesses.writes_to_shared"), 0U);
   EXPECT_EQ(run.count("accesses.reads_to_shared"), 4U);
+}
+
+TEST(Timeline, PartsOfARequestFillItsLife) {
+  RunRequest request;
+  request.system = test_system({}, "mmu-4gpu");
+  request.applications = {transpose(128)};
+  request.timeline.on = true;
+  const RunResult run = nearfar::run(request);
+  // By request: its page and GPU. Only one life of each is compared.
+  std::map<std::pair<std::uint64_t, unsigned>, Cycle> lives, parts;
+  std::uint64_t walks = 0;
+  for (const TimelineEvent& event : run.timeline) {
+    EXPECT_LE(event.start, event.end);
+    if (event.kind == TimelineEvent::Kind::Span) ++walks;
+    if (event.kind != TimelineEvent::Kind::Request || event.device >= request.system.gpus) continue;
+    const std::string name = event.name;
+    // The last legs of a fault are noted at the GPU, the others at the host, under the same request.
+    (name == "L2 TLB miss" ? lives : parts)[{event.id, event.device}] += event.end - event.start;
+  }
+  EXPECT_FALSE(lives.empty());
+  EXPECT_EQ(lives, parts);
+  EXPECT_GT(walks, 0U);
+  EXPECT_EQ(run.timeline_lost, 0U);
+}
+
+TEST(Timeline, HoldsWhatItsFilterLetsThrough) {
+  RunRequest request;
+  request.system = test_system({}, "mmu-4gpu");
+  request.applications = {transpose(128)};
+  request.timeline.on = true;
+  request.timeline.device = 0;
+  request.timeline.from = 1000;
+  request.timeline.to = 5000;
+  request.timeline.most = 10;
+  const RunResult run = nearfar::run(request);
+  EXPECT_FALSE(run.timeline.empty());
+  EXPECT_GT(run.timeline_lost, 0U);
+  for (const TimelineEvent& event : run.timeline) {
+    EXPECT_EQ(event.device, 0U);
+    EXPECT_LE(event.start, 5000U);
+    EXPECT_GE(event.end, 1000U);
+  }
+}
+
+TEST(SharedVirtualMemory, UnloadedWalkReadsMemoryLevelByLevel) {
+  // Two hops to the IOMMU, both its TLBs, the walk cache, and four reads: the first of a closed row costs 146 cycles,
+  // those of the same or another row of its bank 118 to 174.
+  const Outcome run = read(test_system({}, "svm-1gpu"), 1);
+  EXPECT_EQ(run.count("l2_miss.component.iommu.link"), 200U);
+  EXPECT_EQ(run.count("l2_miss.component.iommu.tlb"), 20U);
+  EXPECT_EQ(run.count("iommu.accesses.demand"), 4U);
+  const std::uint64_t walk = run.count("l2_miss.component.iommu.walk") - 2;
+  EXPECT_GE(walk, 146U + 3 * 118U);
+  EXPECT_LE(walk, 146U + 3 * 174U);
 }
 
 struct Case {

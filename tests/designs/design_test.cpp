@@ -1,0 +1,73 @@
+// Designs by name: what they set, where they fit, and which cannot be combined.
+#include "designs/design.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "config/error.h"
+#include "machine/script.h"
+
+namespace nearfar {
+namespace {
+
+const char* system_of(TranslationKind kind) {
+  switch (kind) {
+    case TranslationKind::Ats: return "ats-4gpu";
+    case TranslationKind::Mmu: return "mmu-4gpu";
+    case TranslationKind::Svm: return "svm-1gpu";
+    case TranslationKind::Ideal: break;
+  }
+  return "ideal-4gpu";
+}
+
+std::string error_of(const std::vector<std::string>& names) {
+  try {
+    choose_designs(names);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Designs, AreSortedAndExplained) {
+  EXPECT_TRUE(std::ranges::is_sorted(all_designs(), {}, &Design::name));
+  for (const Design& design : all_designs()) {
+    EXPECT_TRUE(design.sentence.ends_with('.')) << design.name;
+    EXPECT_FALSE(design.settings.empty()) << design.name;
+  }
+}
+
+TEST(Designs, ChangeEverySystemTheyFit) {
+  for (const Design& design : all_designs()) {
+    for (const TranslationKind kind : design.systems) {
+      const LoadedSystem plain = load_system(system_of(kind), {});
+      const LoadedSystem changed = load_system(system_of(kind), design.settings);
+      EXPECT_NO_THROW(check_designs(choose_designs(std::vector{design.name}), plain.spec));
+      const bool same = std::ranges::equal(plain.parameters, changed.parameters, {}, &EffectiveParameter::value,
+                                           &EffectiveParameter::value);
+      EXPECT_TRUE(!same || design.name == "on-touch") << design.name << " on " << system_of(kind);
+    }
+  }
+}
+
+TEST(Designs, OnOneSeamAreRefusedByName) {
+  const std::string error = error_of({"on-touch", "replication"});
+  EXPECT_NE(error.find("on-touch"), std::string::npos) << error;
+  EXPECT_NE(error.find("replication"), std::string::npos) << error;
+  EXPECT_NE(error.find("placement"), std::string::npos) << error;
+  EXPECT_NE(error_of({"ideal-walkers", "ideal-walkers"}), "");
+}
+
+TEST(Designs, OnDifferentSeamsCompose) {
+  EXPECT_EQ(error_of({"first-touch", "ideal-walkers", "ideal-pw-cache", "zero-latency-invalidation"}), "");
+}
+
+TEST(Designs, NeedASystemThatHasTheirSeams) {
+  const auto chosen = choose_designs(std::vector<std::string>{"infinite-iommu-tlb"});
+  EXPECT_THROW(check_designs(chosen, test_system({}, "mmu-4gpu")), InputError);
+  EXPECT_NO_THROW(check_designs(chosen, test_system({}, "ats-4gpu")));
+}
+
+}  // namespace
+}  // namespace nearfar
