@@ -1,6 +1,8 @@
 // Single requests through an unloaded machine, cycle by cycle: what each step costs, and what it leaves behind.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "translation/rig.h"
 
 namespace nearfar {
@@ -126,6 +128,34 @@ TEST(WalkCache, EvictsTheLeastRecentlyUsed) {
   rig.run();
   EXPECT_EQ(rig.answered(0, a + 1), 2412U);
   EXPECT_EQ(hits(rig.gmmu(0).walkers(), 5), 2U);
+}
+
+/// One request after another, far apart: then a TLB is a plain LRU list.
+TEST(L2TlbHits, AreThoseOfAPlainLruOverTheSameRequests) {
+  RigOptions options = RigOptions::mmu(1);
+  options.l2_tlb = {16, 4, 10, 0, 8};
+  Rig rig(options, 0, 128);
+  std::vector<std::vector<std::uint64_t>> sets(4);
+  std::uint64_t expected = 0;
+  std::uint64_t state = 12345;
+  for (std::uint64_t p = 0; p < 64; ++p) rig.own(0, p);
+  for (unsigned i = 0; i < 4000; ++i) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    const std::uint64_t page = (state >> 33) % (i % 3 == 0 ? 64 : 12);
+    std::vector<std::uint64_t>& set = sets[page % 4];
+    const auto found = std::find(set.begin(), set.end(), page);
+    if (found != set.end()) {
+      ++expected;
+      set.erase(found);
+    } else if (set.size() == 4) {
+      set.pop_back();
+    }
+    set.insert(set.begin(), page);
+    rig.ask(0, page, i * 1000);
+  }
+  rig.run();
+  EXPECT_EQ(rig.l2(0).stats().hits, expected);
+  EXPECT_EQ(rig.l2(0).stats().lookups, 4000U);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- ATS
