@@ -108,30 +108,42 @@ void add_links(Table& table, const Report& report, double seconds) {
   table.row({"link traffic", size_text(*bytes), note});
 }
 
-/// Stages are whatever the result has between this prefix and suffix.
-std::string latency(const RunResult& result, const Terminal& terminal) {
-  constexpr std::string_view kPrefix = "latency.load.";
-  constexpr std::string_view kSuffix = "_cycles";
-  const auto count = find(result, "latency.load.count");
-  const auto total = find(result, "latency.load.total_cycles");
+void add_translation(Table& table, const RunResult& result) {
+  add_hits(table, result, "L1 TLB hits", "gpus.l1_tlb.hits", "gpus.l1_tlb.lookups", "pages looked up");
+  add_hits(table, result, "L2 TLB hits", "gpus.l2_tlb.hits", "gpus.l2_tlb.lookups", "lookups");
+  add_hits(table, result, "IOMMU TLB hits", "iommu.tlb.hits", "iommu.tlb.lookups", "requests");
+  const auto faults = find(result, "uvm.faults");
+  const auto moved = find(result, "uvm.migration.count");
+  if (!faults || !moved) return;
+  const auto count = [](double value) { return grouped(static_cast<std::uint64_t>(value)); };
+  table.row({"far faults", count(*faults),
+             fmt::format("{} pages moved, {} mapped remotely, {} copied; {} per 1000 instructions", count(*moved),
+                         count(find(result, "uvm.migration.remote_mappings").value_or(0)),
+                         count(find(result, "uvm.migration.replications").value_or(0)),
+                         fixed(find(result, "run.pfpki").value_or(0), 2))});
+}
+
+/// Where a latency goes: its parts are whatever the result has between this prefix and suffix.
+std::string breakdown(const RunResult& result, const Terminal& terminal, const std::string& what,
+                      const std::string& count_name, const std::string& total_name, std::string_view prefix,
+                      std::string_view suffix) {
+  const auto count = find(result, count_name);
+  const auto total = find(result, total_name);
   if (!count || !total || *count == 0 || *total == 0) return "";
-  std::vector<std::pair<std::string, double>> stages;
+  std::vector<std::pair<std::string, double>> parts;
   for (const StatValue& stat : result.statistics) {
     const std::string_view name = stat.name;
-    if (stat.real || !name.starts_with(kPrefix) || !name.ends_with(kSuffix) || name == "latency.load.total_cycles")
-      continue;
-    const auto stage = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-    if (stat.as_double() > 0) stages.emplace_back(stage, stat.as_double());
+    if (stat.real || !name.starts_with(prefix) || !name.ends_with(suffix) || name == total_name) continue;
+    const auto part = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
+    if (stat.as_double() > 0) parts.emplace_back(part, stat.as_double());
   }
-  std::ranges::stable_sort(stages, [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.second > b.second; });
   Table table({{"", Align::Left}, {"", Align::Right}, {"", Align::Right}, {"", Align::Left, Tint::Cyan}}, 4);
-  for (auto& [stage, cycles] : stages) {
-    std::ranges::replace(stage, '_', ' ');
-    table.row(
-        {stage, fixed(cycles / *count, 1), percent(cycles, *total), bar(cycles, stages.front().second, kBarWidth)});
+  for (auto& [part, cycles] : parts) {
+    std::ranges::replace(part, '_', ' ');
+    table.row({part, fixed(cycles / *count, 1), percent(cycles, *total), bar(cycles, parts.front().second, kBarWidth)});
   }
-  return fmt::format("\n  mean latency of a load that misses the L1: {} cycles\n", fixed(*total / *count, 1)) +
-         table.text(terminal);
+  return fmt::format("\n  mean latency of {}: {} cycles\n", what, fixed(*total / *count, 1)) + table.text(terminal);
 }
 
 }  // namespace
@@ -147,13 +159,18 @@ std::string summary(const Report& report, const Terminal& terminal) {
   add_hits(table, result, "L2 hits", "gpus.l2.read_hits", "gpus.l2.reads", "reads");
   add_dram(table, report, seconds);
   add_links(table, report, seconds);
+  add_translation(table, result);
   Table host({{"", Align::Left}, {"", Align::Right}, {"", Align::Left, Tint::Dim}}, 2);
   const double accesses = static_cast<double>(result.accesses);
   host.row({"simulated in", time_text(result.host_seconds),
             fmt::format("{} accesses/s, {} thread{}, {} of memory at most", count_text(accesses / result.host_seconds),
                         report.experiment.threads, report.experiment.threads == 1 ? "" : "s",
                         size_text(static_cast<double>(result.peak_rss_bytes)))});
-  return heading(report, terminal) + table.text(terminal) + latency(result, terminal) + "\n" + host.text(terminal);
+  return heading(report, terminal) + table.text(terminal) +
+         breakdown(result, terminal, "a load that misses the L1", "latency.load.count", "latency.load.total_cycles",
+                   "latency.load.", "_cycles") +
+         breakdown(result, terminal, "an L2 TLB miss", "l2_miss.count", "l2_miss.latency", "l2_miss.component.", "") +
+         "\n" + host.text(terminal);
 }
 
 }  // namespace nearfar

@@ -37,7 +37,8 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       translation_(spec.translation),
       page_size_(spec.page.size),
       memory_hop_(spec.iommu.memory_hop),
-      replicates_(spec.policy == PagePolicy::Replication) {
+      replicates_(spec.policy == PagePolicy::Replication),
+      table_reader_(partition, home_) {
   context_.home = &home_;
   context_.fabric = &fabric_;
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
@@ -117,10 +118,7 @@ void Gpu::on_leave(Transaction* t) {
 
 void Gpu::lines_served(Transaction* t) {
   if (t->kind == TransactionKind::TableRead) {
-    const TableRead read = table_reads_[t->cu];
-    free_table_reads_.push_back(t->cu);
-    partition_.pool().give(t);
-    partition_.schedule(read.walk, read.done, partition_.now());
+    table_reader_.served(t);
     return;
   }
   const PhysPage page = t->line.page();
@@ -214,21 +212,7 @@ void Gpu::read_table(PhysLine line, Transaction* t, HandlerId done) {
     home_.dram().read(t, done);
     return;
   }
-  if (free_table_reads_.empty()) {
-    free_table_reads_.push_back(static_cast<std::uint16_t>(table_reads_.size()));
-    table_reads_.emplace_back();
-  }
-  Transaction* read = partition_.pool().take();
-  read->cu = free_table_reads_.back();
-  free_table_reads_.pop_back();
-  table_reads_[read->cu] = {t, done};
-  read->kind = TransactionKind::TableRead;
-  read->reply = false;
-  read->line = line;
-  read->mask = std::uint64_t{1} << line.index();
-  read->requester = partition_.device().value;
-  home_.reserve_always(line);
-  partition_.schedule(read, context_.leave_handler, partition_.now() + t->user);
+  table_reader_.read(line, t, done);
 }
 
 // -------------------------------------------------------------------------------------------------------- dispatcher

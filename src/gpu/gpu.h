@@ -18,6 +18,7 @@
 #include "program/split.h"
 #include "translation/gmmu.h"
 #include "translation/iommu_ports.h"
+#include "translation/table_reader.h"
 
 namespace nearfar {
 
@@ -136,12 +137,7 @@ class Gpu final : public FabricClient,
   std::unique_ptr<Gmmu> gmmu_;        ///< mmu
   std::unique_ptr<AtsPort> ats_;      ///< ats
   std::unique_ptr<SvmPort> svm_;      ///< svm
-  struct TableRead {
-    Transaction* walk = nullptr;
-    HandlerId done = 0;
-  };
-  std::vector<TableRead> table_reads_;  ///< page-table lines asked of the L2
-  std::vector<std::uint16_t> free_table_reads_;
+  TableReader table_reader_;
 
   bool running_ = false;  ///< from a launch to the end of its stores
   Control launch_;

@@ -18,7 +18,8 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       fabric_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
       progress_(processes.size()),
       running_(processes.size()),
-      start_handler_(partition.add_handler<&Host::on_start>(this)) {
+      start_handler_(partition.add_handler<&Host::on_start>(this)),
+      table_reader_(partition, home_) {
   if (spec.translation.kind == TranslationKind::Ats) {
     iommu_ =
         std::make_unique<Iommu>(partition, spec.iommu, spec.walk, spec.page_table, spec.page.size, false, *this, this);
@@ -195,32 +196,6 @@ void Host::page_came(PhysPage from, PhysPage to) {
   for (std::uint64_t i = 0; i < spec_.page.size.frames(); ++i) {
     oracle_->page_copied(PhysPage{from.device(), from.frame() + i}, PhysPage{to.device(), to.frame() + i});
   }
-}
-
-void Host::read_table(PhysLine line, Transaction* t, HandlerId done) {
-  if (free_table_reads_.empty()) {
-    free_table_reads_.push_back(static_cast<std::uint16_t>(table_reads_.size()));
-    table_reads_.emplace_back();
-  }
-  Transaction* read = partition_.pool().take();
-  read->cu = free_table_reads_.back();
-  free_table_reads_.pop_back();
-  table_reads_[read->cu] = {t, done};
-  read->kind = TransactionKind::TableRead;
-  read->reply = false;
-  read->line = line;
-  read->mask = std::uint64_t{1} << line.index();
-  read->requester = partition_.device().value;
-  home_.reserve_always(line);
-  home_.own_request(read);
-}
-
-/// Only walkers read here.
-void Host::lines_served(Transaction* t) {
-  const TableRead read = table_reads_[t->cu];
-  free_table_reads_.push_back(t->cu);
-  partition_.pool().give(t);
-  partition_.schedule(read.walk, read.done, partition_.now());
 }
 
 void Host::tell(DeviceId gpu, const Control& control) {

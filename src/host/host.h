@@ -14,6 +14,7 @@
 #include "memory/home_cache.h"
 #include "translation/host_mmu.h"
 #include "translation/iommu.h"
+#include "translation/table_reader.h"
 
 namespace nearfar {
 
@@ -40,8 +41,8 @@ class Host final : public FabricClient,
   /// Launches the first kernel of every application at cycle 0.
   void start();
 
-  void lines_served(Transaction* t) override;
-  void stores_ordered(unsigned, PhysPage, unsigned) override {}  // the host has no compute units
+  void lines_served(Transaction* t) override { table_reader_.served(t); }  // only walkers read here
+  void stores_ordered(unsigned, PhysPage, unsigned) override {}            // the host has no compute units
   void answer(Transaction* t, Cycle after) override { fabric_.answer(t, spec_.gpu.line, after); }
   void request_taken(DeviceId source) override { fabric_.request_taken(source); }
   void home_has_room(std::uint16_t) override {}
@@ -58,7 +59,7 @@ class Host final : public FabricClient,
   void write_back(PhysPage page) override;
   void page_came(PhysPage from, PhysPage to) override;
   void iommu_answers(DeviceId gpu, PageKey page, const Mapping& mapping, std::uint32_t accounted) override;
-  void read_table(PhysLine line, Transaction* t, HandlerId done) override;
+  void read_table(PhysLine line, Transaction* t, HandlerId done) override { table_reader_.read(line, t, done); }
   HostMmu* mmu() { return mmu_.get(); }
   Iommu* iommu() { return iommu_.get(); }
 
@@ -113,14 +114,9 @@ class Host final : public FabricClient,
   std::size_t running_;
   Cycle end_ = 0;
   HandlerId start_handler_;
+  TableReader table_reader_;
   std::unique_ptr<HostMmu> mmu_;  ///< mmu
   std::unique_ptr<Iommu> iommu_;  ///< ats
-  struct TableRead {
-    Transaction* walk = nullptr;
-    HandlerId done = 0;
-  };
-  std::vector<TableRead> table_reads_;
-  std::vector<std::uint16_t> free_table_reads_;
 };
 
 }  // namespace nearfar
