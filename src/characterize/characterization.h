@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "characterize/reuse_distance.h"
 #include "program/workload.h"
+#include "stats/reuse_distance.h"
 
 namespace nearfar {
 

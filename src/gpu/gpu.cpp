@@ -63,7 +63,7 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
     return;
   }
   if (translation_.kind == TranslationKind::Svm) {
-    svm_ = std::make_unique<SvmPort>(partition_, spec.iommu, spec.walk, spec.page_table, page_size_, *l2_tlb_, *this);
+    svm_ = std::make_unique<SvmPort>(partition_, spec.iommu, spec.walk, spec.page_table, *l2_tlb_, *this);
     return;
   }
   const std::uint32_t threshold = spec.policy == PagePolicy::AccessCounter ? spec.access_counter.threshold : 0;

@@ -36,8 +36,8 @@ struct GpuSpec {
   L1Spec l1s;
   HomeCacheSpec l2;
   DramSpec dram;
-  TlbSpec l1_tlb{16, 16, 1, 0, 16};
-  TlbSpec l2_tlb{512, 16, 10, 4, 256};
+  TlbSpec l1_tlb{{{16, 16, 1}, 0}, 16};
+  TlbSpec l2_tlb{{{512, 16, 10}, 4}, 256};
   GmmuSpec gmmu;
   Cycle shootdown = 10;  // tlb.shootdown_cycles
 

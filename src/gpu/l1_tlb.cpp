@@ -13,14 +13,7 @@ void L1TlbStats::describe(StatVisitor& visitor) {
 }
 
 ParkedAccess& L1Tlb::park(const PageAccess& access) {
-  if (free_ == nullptr) {
-    accesses_.push_back(std::make_unique<ParkedAccess>());
-    free_ = accesses_.back().get();
-    free_->next = nullptr;
-  }
-  ParkedAccess* parked = free_;
-  free_ = parked->next;
-  ++parked_;
+  ParkedAccess* parked = pool_.take();
   static_cast<PageAccess&>(*parked) = access;
   if (access.kind == OpKind::Store) {
     const auto partial = static_cast<std::size_t>(std::popcount(access.lines & ~access.whole));

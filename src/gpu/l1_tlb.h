@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "gpu/wavefront.h"
 #include "memory/mshr.h"
+#include "sim/fifo.h"
+#include "sim/pool.h"
 #include "stats/stat.h"
 #include "translation/l2_tlb.h"
 #include "translation/tlb.h"
@@ -45,25 +46,7 @@ struct ParkedAccess : PageAccess {
   std::vector<std::uint16_t> partial_bytes;
 };
 
-class ParkedQueue {
- public:
-  bool empty() const { return head_ == nullptr; }
-  ParkedAccess* front() const { return head_; }
-  void push(ParkedAccess* access) {
-    access->next = nullptr;
-    (head_ == nullptr ? head_ : tail_->next) = access;
-    tail_ = access;
-  }
-  ParkedAccess* pop() {
-    ParkedAccess* access = head_;
-    head_ = access->next;
-    return access;
-  }
-
- private:
-  ParkedAccess* head_ = nullptr;
-  ParkedAccess* tail_ = nullptr;
-};
+using ParkedQueue = Fifo<ParkedAccess>;
 
 class L1Tlb {
  public:
@@ -89,25 +72,19 @@ class L1Tlb {
 
   /// Copies an access aside to wait.
   ParkedAccess& park(const PageAccess& access);
-  void release(ParkedAccess* access) {
-    access->next = free_;
-    free_ = access;
-    --parked_;
-  }
+  void release(ParkedAccess* access) { pool_.give(access); }
 
   Tlb& array() { return tlb_; }
   Mshrs& mshrs() { return mshrs_; }
   L1TlbStats& stats() { return stats_; }
-  std::uint32_t parked() const { return parked_; }
+  std::uint64_t parked() const { return pool_.live(); }
 
  private:
   Tlb tlb_;
   LookupPort port_;
   Cycle latency_;
   Mshrs mshrs_;
-  std::vector<std::unique_ptr<ParkedAccess>> accesses_;
-  ParkedAccess* free_ = nullptr;
-  std::uint32_t parked_ = 0;
+  Pool<ParkedAccess, 16> pool_;
   L1TlbStats stats_;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "program/stream.h"
+#include "sim/fifo.h"
 #include "sim/transaction.h"
 #include "sim/types.h"
 
@@ -45,25 +46,6 @@ struct Wavefront {
   std::array<std::uint32_t, kLoadSlots> ready{};      ///< when a load's hits are there (low bits of the cycle)
 };
 
-/// First-in first-out list of wavefronts, linked through them.
-class WaveQueue {
- public:
-  bool empty() const { return head_ == nullptr; }
-  Wavefront* front() const { return head_; }
-  void push(Wavefront* wave) {
-    wave->next = nullptr;
-    (head_ == nullptr ? head_ : tail_->next) = wave;
-    tail_ = wave;
-  }
-  Wavefront* pop() {
-    Wavefront* wave = head_;
-    head_ = wave->next;
-    return wave;
-  }
-
- private:
-  Wavefront* head_ = nullptr;
-  Wavefront* tail_ = nullptr;
-};
+using WaveQueue = Fifo<Wavefront>;
 
 }  // namespace nearfar

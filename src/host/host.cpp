@@ -21,8 +21,7 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       start_handler_(partition.add_handler<&Host::on_start>(this)),
       table_reader_(partition, home_) {
   if (spec.translation.kind == TranslationKind::Ats) {
-    iommu_ =
-        std::make_unique<Iommu>(partition, spec.iommu, spec.walk, spec.page_table, spec.page.size, false, *this, this);
+    iommu_ = std::make_unique<Iommu>(partition, spec.iommu, spec.walk, spec.page_table, false, *this, this);
     if (spec.translation.observe) iommu_->observe(spec.translation.snapshot);
   }
   if (spec.translation.kind != TranslationKind::Mmu) return;

@@ -148,12 +148,12 @@ void Machine::fill_records(Pid pid, const AddressSpace& space) {
       for (unsigned g = 0; g < space.gpus(); ++g) {
         PhysPage page = space.translate(gpu_of(g).device(), first);
         if (page.device() != gpu_of(g).device()) page = frames_.take(gpu_of(g).device());
-        gpu_of(g).gmmu()->premap(key, {page, true, 0});
+        gpu_of(g).gmmu()->write_mapping(key, {page, true, 0});
         record.holders.set(gpu_of(g).device().value);
       }
     } else if (record.owner.device() != topology_.host()) {
       // A page that starts on a GPU is mapped there.
-      gpus_[record.owner.device().value]->gmmu()->premap(key, {record.owner, true, 0});
+      gpus_[record.owner.device().value]->gmmu()->write_mapping(key, {record.owner, true, 0});
       record.holders.set(record.owner.device().value);
     }
     mmu.publish_at_start(key);

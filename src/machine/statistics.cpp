@@ -113,6 +113,7 @@ std::vector<StatInfo> list_statistics() {
   list<IommuStats>(out, {"iommu."});
   list<SharingStats>(out, {""});
   out.push_back({"run.l2_tlb_mpki", "ratio", "Misses of the L2 TLBs, joined ones left out, per 1000 instructions."});
+  out.push_back({"run.l2_tlb_mpki_joined", "ratio", "Misses of the L2 TLBs, joined ones too, per 1000 instructions."});
   out.push_back({"run.pfpki", "ratio", "Far faults per 1000 instructions."});
   for (const char* place : {"gpus", "gpu<g>", "host"}) {
     out.push_back({fmt::format("{}.dram.accesses", place), "lines", "Lines read from and written to memory."});
@@ -186,6 +187,7 @@ std::vector<StatValue> StatTable::values() const {
   };
   if (all.contains("gpus.l2_tlb.misses")) {
     per_kilo_instruction("run.l2_tlb_mpki", at("gpus.l2_tlb.misses") - at("gpus.l2_tlb.merges"));
+    per_kilo_instruction("run.l2_tlb_mpki_joined", at("gpus.l2_tlb.misses"));
   }
   if (all.contains("gpus.gmmu.far_faults")) per_kilo_instruction("run.pfpki", at("gpus.gmmu.far_faults"));
   for (const auto& [name, histogram] : histograms_) {

@@ -99,7 +99,7 @@ void check_compute_units(const GpuSpec& gpu, const Configuration& configuration)
   }
 }
 
-void check_tlb(const TlbSpec& tlb, const std::string& path, const Configuration& configuration) {
+void check_tlb(const PlainTlbSpec& tlb, const std::string& path, const Configuration& configuration) {
   if (tlb.entries % tlb.ways == 0) return;
   configuration.fail({path + ".entries", path + ".ways"},
                      fmt::format("`{}.entries` must be a multiple of its ways, or 0 for no limit.", path));

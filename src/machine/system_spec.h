@@ -14,8 +14,6 @@
 
 namespace nearfar {
 
-/// Where buffers start: as the workload says, or the same for all (private tables stay private).
-enum class InitialPlacement : std::uint8_t { Workload, Host, Distribute, Interleave, Blocks };
 /// How workgroups are split: as the workload says, or the same for all.
 enum class DispatchPolicy : std::uint8_t { Workload, Offset, Blocks, RoundRobin, Greedy };
 /// Which caches of a requester may keep lines of another device.

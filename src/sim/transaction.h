@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <vector>
 
+#include "sim/fifo.h"
+#include "sim/pool.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -48,76 +48,7 @@ struct alignas(64) Transaction {
 };
 static_assert(sizeof(Transaction) == 64);
 
-/// Slabs of transactions with a free list: no allocation once a run is warm.
-class TransactionPool {
- public:
-  Transaction* take() {
-    if (free_ == nullptr) grow();
-    Transaction* t = free_;
-    free_ = t->next;
-    ++live_;
-    return t;
-  }
-
-  void give(Transaction* t) {
-    t->next = free_;
-    free_ = t;
-    --live_;
-  }
-
-  std::uint64_t live() const { return live_; }
-
- private:
-  static constexpr std::size_t kSlab = 1024;
-
-  void grow() {
-    slabs_.push_back(std::make_unique<Transaction[]>(kSlab));
-    for (std::size_t i = kSlab; i-- > 0;) {
-      slabs_.back()[i].next = free_;
-      free_ = &slabs_.back()[i];
-    }
-  }
-
-  std::vector<std::unique_ptr<Transaction[]>> slabs_;
-  Transaction* free_ = nullptr;
-  std::uint64_t live_ = 0;
-};
-
-/// First-in first-out list of transactions, linked through them.
-class TransactionQueue {
- public:
-  bool empty() const { return head_ == nullptr; }
-  std::uint32_t size() const { return size_; }
-  Transaction* front() const { return head_; }
-
-  void push(Transaction* t) {
-    t->next = nullptr;
-    if (head_ == nullptr) {
-      head_ = t;
-    } else {
-      tail_->next = t;
-    }
-    tail_ = t;
-    ++size_;
-  }
-
-  Transaction* pop() {
-    Transaction* t = head_;
-    head_ = t->next;
-    --size_;
-    return t;
-  }
-
-  /// Drops the front, whose own link may be in use elsewhere by now: `following` was its successor.
-  void replace_front(Transaction* following) {
-    head_ = following;
-    --size_;
-  }
-
- private:
-  Transaction* head_ = nullptr;
-  Transaction* tail_ = nullptr;
-  std::uint32_t size_ = 0;
-};
+using TransactionPool = Pool<Transaction, 1024>;
+using TransactionQueue = Fifo<Transaction>;
 
 }  // namespace nearfar

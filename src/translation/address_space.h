@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "machine/system_spec.h"
 #include "program/workload.h"
 #include "sim/types.h"
 #include "translation/page.h"
+#include "translation/translation_spec.h"
 
 namespace nearfar {
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sim/fifo.h"
 #include "sim/timeline.h"
 #include "sim/types.h"
 #include "translation/miss.h"
@@ -27,29 +28,6 @@ inline void note_part(Timeline* timeline, const Fault& fault, MissPart part, Cyc
       fault.page.number());
 }
 
-/// First-in first-out list of faults, linked through them.
-class FaultQueue {
- public:
-  bool empty() const { return head_ == nullptr; }
-  std::uint32_t size() const { return size_; }
-  Fault* front() const { return head_; }
-  void push(Fault* fault) {
-    fault->next = nullptr;
-    (head_ == nullptr ? head_ : tail_->next) = fault;
-    tail_ = fault;
-    ++size_;
-  }
-  Fault* pop() {
-    Fault* fault = head_;
-    head_ = fault->next;
-    --size_;
-    return fault;
-  }
-
- private:
-  Fault* head_ = nullptr;
-  Fault* tail_ = nullptr;
-  std::uint32_t size_ = 0;
-};
+using FaultQueue = Fifo<Fault>;
 
 }  // namespace nearfar

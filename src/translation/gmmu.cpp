@@ -54,7 +54,7 @@ void Gmmu::set_table(Pid pid, std::unique_ptr<PageTable> table) {
   tables_[pid] = std::move(table);
 }
 
-void Gmmu::premap(PageKey page, const Mapping& mapping) {
+void Gmmu::write_mapping(PageKey page, const Mapping& mapping) {
   tables_[page.pid()]->write(page.number(), Pte::leaf(mapping, options_.size.bits != 0));
   frames_.map(page, mapping.page, mapping.epoch);
   if (oracle_ != nullptr) oracle_->granted(partition_.device(), page, mapping);
@@ -101,18 +101,13 @@ void Gmmu::walk_ended(Walk& walk) {
     tlb_.answer(walk.page, {entry.page(), entry.writable(), 0});
     return;
   }
-  fault(walk.page, miss, entry.valid());
-}
-
-void Gmmu::fault(PageKey page, Miss& miss, bool protection) {
-  ++(protection ? stats_.protection_faults : stats_.far_faults);
-  ask_host(page, miss);
+  ++(entry.valid() ? stats_.protection_faults : stats_.far_faults);
+  ask_host(walk.page, miss);
 }
 
 void Gmmu::ask_host(PageKey page, Miss& miss) {
   miss.state = MissState::Fault;
   miss.invalidated = false;
-  miss.fault_left = partition_.now();
   Message message;
   message.kind = MessageKind::Fault;
   message.page = page;
@@ -179,7 +174,7 @@ void Gmmu::update_ended(Walk& walk) {
     write_ended(walk);
     return;
   }
-  premap(walk.page, walk.mapping);
+  write_mapping(walk.page, walk.mapping);
   if ((walk.note & kTellsHost) != 0) {
     Message done;
     done.kind = MessageKind::Done;

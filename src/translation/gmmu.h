@@ -73,8 +73,8 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   /// The local page table of a process, which the machine fills before the first cycle.
   void set_table(Pid pid, std::unique_ptr<PageTable> table);
   PageTable& local_table(Pid pid) { return *tables_[pid]; }
-  /// A mapping that exists from the start.
-  void premap(PageKey page, const Mapping& mapping);
+  /// Puts a mapping into the local table: before the first cycle, or at the end of an update's walk.
+  void write_mapping(PageKey page, const Mapping& mapping);
 
   void on_message(const Message& message);
 
@@ -111,7 +111,6 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   void walk_ended(Walk& walk);
   void update_ended(Walk& walk);
   void write_ended(Walk& walk);
-  void fault(PageKey page, Miss& miss, bool protection);
   void ask_host(PageKey page, Miss& miss);
   void take_mapping(const Message& message);
   void invalidate(const Message& message);

@@ -49,17 +49,7 @@ void HostMmu::charge(Fault& fault, MissPart part, Cycle until) {
 }
 
 void HostMmu::fault_arrived(const Message& message) {
-  constexpr std::size_t kSlab = 256;
-  if (free_ == nullptr) {
-    slabs_.push_back(std::make_unique<Fault[]>(kSlab));
-    for (std::size_t i = 0; i < kSlab; ++i) {
-      slabs_.back()[i].next = free_;
-      free_ = &slabs_.back()[i];
-    }
-  }
-  Fault* fault = free_;
-  free_ = fault->next;
-  ++faults_;
+  Fault* fault = faults_.take();
   const Cycle now = partition_.now();
   *fault = {nullptr, message.page, message.from, message.write, now - (static_cast<std::uint32_t>(now) - message.stamp),
             0};
@@ -117,15 +107,11 @@ void HostMmu::walk_for(PageKey page) {
   walkers_.submit(walkers_.make(WalkKind::Invalidate, page), WalkSource::Message);
 }
 
-void HostMmu::answered(Fault* fault) {
-  --faults_;
-  fault->next = free_;
-  free_ = fault;
-}
+void HostMmu::answered(Fault* fault) { faults_.give(fault); }
 
 std::string HostMmu::describe_waiting() const {
   std::string text = walkers_.describe_waiting("host MMU");
-  if (faults_ != 0) text += fmt::format("  host MMU: {} faults not answered\n", faults_);
+  if (faults_.live() != 0) text += fmt::format("  host MMU: {} faults not answered\n", faults_.live());
   return text + driver_.describe_waiting();
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/partition.h"
+#include "sim/pool.h"
 #include "stats/stat.h"
 #include "translation/fault.h"
 #include "translation/message.h"
@@ -66,7 +67,7 @@ class HostMmu final : public WalkClient, public HostTables {
   WalkUnit& walkers() { return walkers_; }
   HostMmuStats& stats() { return stats_; }
   MissStats& parts() { return parts_; }
-  bool idle() const { return faults_ == 0 && walkers_.idle() && driver_.idle(); }
+  bool idle() const { return faults_.live() == 0 && walkers_.idle() && driver_.idle(); }
   std::string describe_waiting() const;
 
  private:
@@ -82,9 +83,7 @@ class HostMmu final : public WalkClient, public HostTables {
   MissStats parts_;
   UvmDriver driver_;
   std::vector<std::unique_ptr<PageTable>> tables_;
-  std::vector<std::unique_ptr<Fault[]>> slabs_;
-  Fault* free_ = nullptr;
-  std::uint64_t faults_ = 0;  ///< not yet answered
+  Pool<Fault, 256> faults_;  ///< not yet answered
   HandlerId lookup_handler_;
   HostMmuStats stats_;
 };

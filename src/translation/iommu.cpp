@@ -23,53 +23,17 @@ void IommuStats::describe(StatVisitor& visitor) {
 
 // -------------------------------------------------------------------------------------------------- reuse distances
 
-void ReuseMeter::add(std::size_t at, std::int32_t by) {
-  for (std::size_t i = at + 1; i <= tree_.size(); i += i & (~i + 1)) tree_[i - 1] += by;
-}
-
-std::int64_t ReuseMeter::sum_to(std::size_t at) const {
-  std::int64_t sum = 0;
-  for (std::size_t i = at + 1; i > 0; i -= i & (~i + 1)) sum += tree_[i - 1];
-  return sum;
-}
-
 std::uint64_t ReuseMeter::note(PageKey page) {
-  if (page_at_.size() == tree_.size()) compact();
-  const auto now = static_cast<std::uint32_t>(page_at_.size());
-  page_at_.push_back(page.value);
-  const auto [found, is_new] = last_.try_emplace(page.value, now);
-  std::uint64_t distance = kFirst;
-  if (!is_new) {
-    // Each page's last request counts once: those after this page's own are the pages in between.
-    distance = static_cast<std::uint64_t>(static_cast<std::int64_t>(last_.size()) - sum_to(found->second));
-    add(found->second, -1);
-    found->second = now;
-  }
-  add(now, 1);
-  return distance;
-}
-
-/// Times that are nobody's last request any more are given up.
-void ReuseMeter::compact() {
-  std::vector<std::uint64_t> kept;
-  for (std::size_t time = 0; time < page_at_.size(); ++time) {
-    if (last_.at(page_at_[time]) == time) kept.push_back(page_at_[time]);
-  }
-  page_at_ = std::move(kept);
-  tree_.assign(std::max<std::size_t>(1024, page_at_.size() * 4), 0);
-  for (std::size_t time = 0; time < page_at_.size(); ++time) {
-    last_[page_at_[time]] = static_cast<std::uint32_t>(time);
-    add(time, 1);
-  }
+  const auto next = static_cast<std::uint32_t>(numbers_.size());
+  return distance_.touch(numbers_.try_emplace(page.value, next).first->second);
 }
 
 // ------------------------------------------------------------------------------------------------------------- IOMMU
 
 Iommu::Iommu(Partition& partition, const IommuSpec& spec, const WalkSpec& walk, const PageTableSpec& table,
-             PageSize size, bool two_levels, IommuClient& client, WalkMemory* memory)
+             bool two_levels, IommuClient& client, WalkMemory* memory)
     : partition_(partition),
       spec_(spec),
-      size_(size),
       two_levels_(two_levels),
       client_(client),
       first_(spec.l1_tlb.entries, spec.l1_tlb.ways),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/partition.h"
+#include "stats/reuse_distance.h"
 #include "stats/stat.h"
 #include "translation/l2_tlb.h"
 #include "translation/message.h"
@@ -37,16 +38,11 @@ class ReuseMeter {
  public:
   /// The distance of this request, or kFirst.
   std::uint64_t note(PageKey page);
-  static constexpr std::uint64_t kFirst = ~std::uint64_t{0};
+  static constexpr std::uint64_t kFirst = ReuseDistance::kFirst;
 
  private:
-  void add(std::size_t at, std::int32_t by);
-  std::int64_t sum_to(std::size_t at) const;
-  void compact();
-
-  boost::unordered_flat_map<std::uint64_t, std::uint32_t> last_;  ///< page → time of its last request
-  std::vector<std::uint64_t> page_at_;                            ///< by time, for compaction
-  std::vector<std::int32_t> tree_;                                ///< Fenwick: times that are some page's last
+  boost::unordered_flat_map<std::uint64_t, std::uint32_t> numbers_;  ///< of pages, in order of their first request
+  ReuseDistance distance_{0};
 };
 
 /// Where an IOMMU's answers go.
@@ -60,8 +56,8 @@ class Iommu final : public WalkClient {
  public:
   /// `two_levels`: a small TLB in front of the large one, and a request that finds the queue full holds up those
   /// behind it, as in the shared-virtual-memory system.
-  Iommu(Partition& partition, const IommuSpec& spec, const WalkSpec& walk, const PageTableSpec& table, PageSize size,
-        bool two_levels, IommuClient& client, WalkMemory* memory);
+  Iommu(Partition& partition, const IommuSpec& spec, const WalkSpec& walk, const PageTableSpec& table, bool two_levels,
+        IommuClient& client, WalkMemory* memory);
 
   void set_table(Pid pid, std::unique_ptr<PageTable> table);
   PageTable& host_table(Pid pid) { return *tables_[pid]; }
@@ -104,7 +100,6 @@ class Iommu final : public WalkClient {
 
   Partition& partition_;
   IommuSpec spec_;
-  PageSize size_;
   bool two_levels_;
   IommuClient& client_;
   Tlb first_;

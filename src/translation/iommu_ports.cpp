@@ -19,13 +19,13 @@ void AtsPort::on_message(const Message& message) {
 }
 
 SvmPort::SvmPort(Partition& partition, const IommuSpec& iommu, const WalkSpec& walk, const PageTableSpec& table,
-                 PageSize size, L2Tlb& tlb, WalkMemory& memory)
+                 L2Tlb& tlb, WalkMemory& memory)
     : partition_(partition),
       hop_(iommu.hop),
       tlb_(tlb),
       request_handler_(partition.add_handler<&SvmPort::on_request>(this)),
       answer_handler_(partition.add_handler<&SvmPort::on_answer>(this)),
-      iommu_(partition, iommu, walk, table, size, true, *this, &memory) {
+      iommu_(partition, iommu, walk, table, true, *this, &memory) {
   tlb.set_handler(*this);
 }
 

@@ -30,8 +30,8 @@ class AtsPort final : public MissHandler {
 
 class SvmPort final : public MissHandler, public IommuClient {
  public:
-  SvmPort(Partition& partition, const IommuSpec& iommu, const WalkSpec& walk, const PageTableSpec& table, PageSize size,
-          L2Tlb& tlb, WalkMemory& memory);
+  SvmPort(Partition& partition, const IommuSpec& iommu, const WalkSpec& walk, const PageTableSpec& table, L2Tlb& tlb,
+          WalkMemory& memory);
 
   void missed(PageKey page, Miss& miss) override;
   void iommu_answers(DeviceId gpu, PageKey page, const Mapping& mapping, std::uint32_t accounted) override;

@@ -73,7 +73,6 @@ struct Miss {
   Targets targets;  ///< compute units
   Cycle since = 0;  ///< when the miss was known
   Cycle stamp = 0;  ///< up to here its time has been put to a part
-  Cycle fault_left = 0;
   MissState state = MissState::Walk;
   bool write = false;        ///< a store waits
   bool stale = false;        ///< an invalidation came while it was waiting or walking

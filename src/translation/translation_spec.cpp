@@ -22,12 +22,20 @@ void TranslationSpec::describe(Section& section) {
   section.cycles("snapshot", snapshot, {1, 1'000'000'000}, "Between two looks at what TLBs hold, when observed.");
 }
 
-void TlbSpec::describe(Section& section) {
+void PlainTlbSpec::describe(Section& section) {
   section.integer("entries", entries, {0, 1U << 24}, "pages", "Pages it holds; 0 holds every page it is given.");
   section.integer("ways", ways, {1, 256}, "ways", "Associativity; true LRU in a set.");
   section.cycles("latency", latency, {0, 100'000}, "Of a lookup, fully pipelined.");
+}
+
+void PortedTlbSpec::describe(Section& section) {
+  PlainTlbSpec::describe(section);
   section.integer("lookups_per_cycle", lookups_per_cycle, {0, 1024}, "lookups",
                   "Lookups that start in a cycle; 0 is no limit.");
+}
+
+void TlbSpec::describe(Section& section) {
+  PortedTlbSpec::describe(section);
   section.integer("mshrs", mshrs, {1, 32'768}, "pages", "Miss registers; requests for a pending page join it.");
 }
 

@@ -28,11 +28,24 @@ struct TranslationSpec {
   void describe(Section& section);
 };
 
-struct TlbSpec {
+/// A TLB that any number of lookups may enter, and whose misses wait elsewhere.
+struct PlainTlbSpec {
   std::uint32_t entries = 512;  // 0: unlimited
   std::uint32_t ways = 16;
   Cycle latency = 10;
+
+  void describe(Section& section);
+};
+
+/// One with a port.
+struct PortedTlbSpec : PlainTlbSpec {
   std::uint32_t lookups_per_cycle = 0;  // 0: no limit
+
+  void describe(Section& section);
+};
+
+/// One with miss registers too.
+struct TlbSpec : PortedTlbSpec {
   std::uint32_t mshrs = 256;
 
   void describe(Section& section);
@@ -88,22 +101,20 @@ struct GmmuSpec : WalkersSpec {
 };
 
 struct IommuSpec : WalkersSpec {
-  TlbSpec tlb{4096, 64, 200, 1, 1024};
-  TlbSpec l1_tlb{32, 32, 4, 0, 1};  // svm
-  Cycle hop = 100;                  // svm: GPU to IOMMU, one way; one request a cycle each way
-  Cycle memory_hop = 20;            // svm: IOMMU to memory, one way
+  PortedTlbSpec tlb{{4096, 64, 200}, 1};
+  PlainTlbSpec l1_tlb{32, 32, 4};  // svm
+  Cycle hop = 100;                 // svm: GPU to IOMMU, one way; one request a cycle each way
+  Cycle memory_hop = 20;           // svm: IOMMU to memory, one way
 
   void describe(Section& section);
 };
 
 struct HostMmuSpec : WalkersSpec {
-  TlbSpec tlb{2048, 64, 20, 0, 1};
+  PlainTlbSpec tlb{2048, 64, 20};
 
   HostMmuSpec() { walkers = 16; }
   void describe(Section& section);
 };
-
-enum class UvmReplay : std::uint8_t { PerFault, PerBatch };
 
 struct UvmSpec {
   std::uint32_t batch_size = 256;
@@ -116,6 +127,10 @@ struct UvmSpec {
   void describe(Section& section);
 };
 
+/// Where buffers start: as the workload says, or the same for all (private tables stay private).
+enum class InitialPlacement : std::uint8_t { Workload, Host, Distribute, Interleave, Blocks };
+
+/// Where pages go when they are touched.
 enum class PagePolicy : std::uint8_t { Pinned, OnTouch, FirstTouch, AccessCounter, Replication, NoFault };
 enum class InvalidateTargets : std::uint8_t { Auto, Owner, Broadcast };
 enum class InvalidateHow : std::uint8_t { Walk, ZeroLatency };

@@ -55,13 +55,6 @@ class WalkCache {
     }
     return 0;
   }
-  /// The same without making it recent.
-  unsigned peek(PageKey page, unsigned leaf, unsigned root) const {
-    for (unsigned level = leaf + 1; level <= root; ++level) {
-      if (const_cast<WalkCache*>(this)->array(level).holds(key(page, leaf, level))) return level;
-    }
-    return 0;
-  }
   void fill(PageKey page, unsigned leaf, unsigned level) { array(level).insert(key(page, leaf, level)); }
 
  private:

@@ -8,8 +8,6 @@
 namespace nearfar {
 namespace {
 
-constexpr std::size_t kSlab = 64;
-
 WalkCache make_cache(const WalkersSpec& spec) {
   if (spec.cache.unlimited) return WalkCache(LruSet::kUnlimited);
   if (spec.cache.by_level) return WalkCache(std::vector<std::uint32_t>{32, 4, 2, 2});
@@ -50,32 +48,10 @@ WalkUnit::WalkUnit(Partition& partition, const WalkersSpec& spec, const WalkSpec
       client_(client),
       memory_(memory),
       cache_(make_cache(spec)),
-      access_handler_(partition.add_handler<&WalkUnit::on_access>(this)),
-      memory_handler_(access_handler_) {}
-
-void WalkUnit::List::push(Walk* walk) {
-  walk->next = nullptr;
-  (head == nullptr ? head : tail->next) = walk;
-  tail = walk;
-  ++size;
-}
-
-void WalkUnit::List::remove(Walk* walk, Walk* before) {
-  (before == nullptr ? head : before->next) = walk->next;
-  if (tail == walk) tail = before;
-  --size;
-}
+      access_handler_(partition.add_handler<&WalkUnit::on_access>(this)) {}
 
 Walk& WalkUnit::make(WalkKind kind, PageKey page) {
-  if (free_ == nullptr) {
-    slabs_.push_back(std::make_unique<Walk[]>(kSlab));
-    for (std::size_t i = 0; i < kSlab; ++i) {
-      slabs_.back()[i].next = free_;
-      free_ = &slabs_.back()[i];
-    }
-  }
-  Walk* walk = free_;
-  free_ = walk->next;
+  Walk* walk = pool_.take();
   *walk = Walk{};
   walk->kind = kind;
   walk->page = page;
@@ -84,7 +60,7 @@ Walk& WalkUnit::make(WalkKind kind, PageKey page) {
 
 void WalkUnit::submit(Walk& walk, WalkSource source) {
   walk.submitted = partition_.now();
-  stats_.depth.add(queue_.size);
+  stats_.depth.add(queue_.size());
   outside_[static_cast<std::size_t>(source)].push(&walk);
   pump();
 }
@@ -92,13 +68,12 @@ void WalkUnit::submit(Walk& walk, WalkSource source) {
 bool WalkUnit::withdraw(Walk& walk) {
   for (List* list : lists()) {
     Walk* before = nullptr;
-    for (Walk* at = list->head; at != nullptr; before = at, at = at->next) {
+    for (Walk* at = list->front(); at != nullptr; before = at, at = at->next) {
       if (at != &walk) continue;
       note_depth();
       list->remove(at, before);
       ++stats_.withdrawn;
-      walk.next = free_;
-      free_ = &walk;
+      pool_.give(&walk);
       pump();
       return true;
     }
@@ -125,12 +100,11 @@ void WalkUnit::pump() {
 /// the GPU's own misses.
 void WalkUnit::refill() {
   for (List& list : outside_) {
-    while (list.head != nullptr) {
+    while (!list.empty()) {
       // One that can start now never takes a place.
-      const bool passes = has_walker() && queue_.size == 0;
-      if (!passes && queue_.size >= spec_.queue) return;
-      Walk* walk = list.head;
-      list.remove(walk, nullptr);
+      const bool passes = has_walker() && queue_.size() == 0;
+      if (!passes && queue_.size() >= spec_.queue) return;
+      Walk* walk = list.pop();
       walk->queued = partition_.now();
       if (walk->kind == WalkKind::Demand) stats_.blocked_cycles += walk->queued - walk->submitted;
       note_depth();
@@ -143,11 +117,11 @@ void WalkUnit::refill() {
 
 void WalkUnit::note_depth() {
   const Cycle now = partition_.now();
-  if (queue_.size >= spec_.queue) stats_.full_cycles += now - full_since_;
+  if (queue_.size() >= spec_.queue) stats_.full_cycles += now - full_since_;
   full_since_ = now;
   if (Timeline* timeline = partition_.timeline()) {
     timeline->note(
-        {TimelineEvent::Kind::Level, partition_.device().value, 0, "page-walk queue", now, now, 0, queue_.size});
+        {TimelineEvent::Kind::Level, partition_.device().value, 0, "page-walk queue", now, now, 0, queue_.size()});
   }
 }
 
@@ -155,7 +129,7 @@ void WalkUnit::note_depth() {
 bool WalkUnit::start_next() {
   if (!has_walker()) return false;
   Walk* before = nullptr;
-  for (Walk* walk = queue_.head; walk != nullptr; before = walk, walk = walk->next) {
+  for (Walk* walk = queue_.front(); walk != nullptr; before = walk, walk = walk->next) {
     if (!may_start(*walk)) continue;
     note_depth();
     queue_.remove(walk, before);
@@ -204,7 +178,7 @@ void WalkUnit::access(Walk& walk, Transaction* t, Cycle at) {
   if (timing_.timing == WalkTiming::Memory) {
     // The walk cache's latency stands before the first access; memory adds it behind (see Dram::read).
     t->user = static_cast<std::uint32_t>(at - partition_.now());
-    memory_->read_table(table.line(walk.level, walk.page.number()), t, memory_handler_);
+    memory_->read_table(table.line(walk.level, walk.page.number()), t, access_handler_);
     return;
   }
   partition_.schedule(t, access_handler_, at + timing_.cycles_per_level);
@@ -250,17 +224,15 @@ void WalkUnit::end(Walk& walk) {
   pumping_ = true;  // what the client submits now comes behind what waits
   client_.walked(walk);
   pumping_ = false;
-  walk.next = free_;
-  free_ = &walk;
+  pool_.give(&walk);
   pump();
 }
 
 std::string WalkUnit::describe_waiting(const char* name) const {
-  const std::uint32_t outside = outside_[0].size + outside_[1].size + outside_[2].size;
-  if (walking_.empty() && queue_.size == 0 && outside == 0) return {};
-  const Walk* oldest = queue_.head != nullptr ? queue_.head : walking_.empty() ? nullptr : walking_.front();
+  if (walking_.empty() && queue_.empty() && outside() == 0) return {};
+  const Walk* oldest = queue_.front() != nullptr ? queue_.front() : walking_.empty() ? nullptr : walking_.front();
   return fmt::format(
-      "  {}: {} walking, {} queued, {} waiting for a place{}\n", name, walking_.size(), queue_.size, outside,
+      "  {}: {} walking, {} queued, {} waiting for a place{}\n", name, walking_.size(), queue_.size(), outside(),
       oldest == nullptr ? "" : fmt::format(" (page {:#x} since cycle {})", oldest->page.number(), oldest->submitted));
 }
 

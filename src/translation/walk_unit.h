@@ -6,11 +6,12 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "sim/fifo.h"
 #include "sim/partition.h"
+#include "sim/pool.h"
 #include "stats/stat.h"
 #include "translation/page.h"
 #include "translation/page_table.h"
@@ -32,7 +33,6 @@ struct Walk {
   std::uint8_t level = 0;      ///< of the access under way
   std::uint8_t hit_level = 0;  ///< where the walk cache let it begin; 0: at the root
   bool cut_short = false;      ///< an upper entry was invalid: there is no leaf
-  bool cancelled = false;      ///< its client takes no interest any more
   Cycle submitted = 0;
   Cycle queued = 0;  ///< when it had a place in the queue
   Cycle started = 0;
@@ -98,7 +98,7 @@ class WalkUnit {
       if (walk->page == page) visit(*walk, true);
     }
     for (List* list : lists()) {
-      for (Walk* walk = list->head; walk != nullptr; walk = walk->next) {
+      for (Walk* walk = list->front(); walk != nullptr; walk = walk->next) {
         if (walk->page == page) visit(*walk, false);
       }
     }
@@ -106,25 +106,17 @@ class WalkUnit {
 
   WalkCache& cache() { return cache_; }
   Cycle cache_latency() const { return spec_.cache.latency; }
-  bool idle() const {
-    return walking_.empty() && queue_.size + outside_[0].size + outside_[1].size + outside_[2].size == 0;
-  }
-  bool full() const { return !has_walker() && queue_.size >= spec_.queue; }
-  std::uint32_t waiting() const { return queue_.size; }
+  bool idle() const { return walking_.empty() && queue_.empty() && outside() == 0; }
+  bool full() const { return !has_walker() && queue_.size() >= spec_.queue; }
+  std::uint32_t waiting() const { return queue_.size(); }
   WalkStats& stats() { return stats_; }
   std::string describe_waiting(const char* name) const;
 
  private:
-  struct List {
-    Walk* head = nullptr;
-    Walk* tail = nullptr;
-    std::uint32_t size = 0;
-
-    void push(Walk* walk);
-    void remove(Walk* walk, Walk* before);
-  };
+  using List = Fifo<Walk>;
 
   std::array<List*, 4> lists() { return {&queue_, &outside_[0], &outside_[1], &outside_[2]}; }
+  std::uint32_t outside() const { return outside_[0].size() + outside_[1].size() + outside_[2].size(); }
   bool has_walker() const { return spec_.walkers == 0 || walking_.size() < spec_.walkers; }
   bool may_start(const Walk& walk) const;
   void pump();
@@ -146,15 +138,13 @@ class WalkUnit {
   WalkMemory* memory_;
   WalkCache cache_;
   HandlerId access_handler_;
-  HandlerId memory_handler_;
   List queue_;
   std::array<List, 3> outside_;  ///< by source: requests that found the queue full
   std::vector<Walk*> walking_;
   std::uint32_t writers_ = 0;  ///< among them
   bool pumping_ = false;
   Cycle full_since_ = 0;
-  std::vector<std::unique_ptr<Walk[]>> slabs_;
-  Walk* free_ = nullptr;
+  Pool<Walk, 64> pool_;
   WalkStats stats_;
 };
 

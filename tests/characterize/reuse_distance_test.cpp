@@ -1,5 +1,5 @@
 // Reuse distances against a plain stack of what was touched last.
-#include "characterize/reuse_distance.h"
+#include "stats/reuse_distance.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -127,7 +127,7 @@ class Rig {
   void map(unsigned g, std::uint64_t number, Pid pid = 0) {
     PageRecord& record = host().driver().record({pid, number});
     record.holders.set(g);
-    gmmu(g).premap({pid, number}, {record.owner, true, record.epoch});
+    gmmu(g).write_mapping({pid, number}, {record.owner, true, record.epoch});
   }
   /// The walk cache has the entry above the leaf.
   void warm(unsigned g, std::uint64_t number) {
@@ -255,7 +255,7 @@ class Rig {
         : rig(r), partition(p), wire(p, o.gmmu.size), action_handler(p.add_handler<&HostSide::act>(this)) {
       p.set_port<&HostSide::on_message>(MessagePort::Fabric, this);
       if (o.ats) {
-        iommu = std::make_unique<Iommu>(p, o.iommu, o.gmmu.walk, o.gmmu.table, o.gmmu.size, false, *this, this);
+        iommu = std::make_unique<Iommu>(p, o.iommu, o.gmmu.walk, o.gmmu.table, false, *this, this);
         return;
       }
       HostMmuOptions options = o.host;

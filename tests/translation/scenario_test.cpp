@@ -22,7 +22,7 @@ TEST(Walk, BeginsWhereTheWalkCacheLetsIt) {
   const std::uint64_t pages[] = {0, 1, kRegion, kRegion * kRegion, kRegion * kRegion * kRegion};
   const Cycle expected[] = {512, 112, 212, 312, 412};
   for (unsigned i = 0; i < 5; ++i) {
-    rig.gmmu(0).premap({0, pages[i]}, {PhysPage{DeviceId{0}, i}, true, 0});
+    rig.gmmu(0).write_mapping({0, pages[i]}, {PhysPage{DeviceId{0}, i}, true, 0});
     rig.ask(0, pages[i], i * 1000);
   }
   rig.run();
@@ -121,7 +121,7 @@ TEST(WalkCache, EvictsTheLeastRecentlyUsed) {
   const std::uint64_t a = 0;
   const std::uint64_t b = kRegion * kRegion * kRegion;
   for (const std::uint64_t page : {a, b, a + 1})
-    rig.gmmu(0).premap({0, page}, {PhysPage{DeviceId{0}, page % 7}, true, 0});
+    rig.gmmu(0).write_mapping({0, page}, {PhysPage{DeviceId{0}, page % 7}, true, 0});
   rig.ask(0, a, 0);
   rig.ask(0, b, 1000);
   rig.ask(0, a + 1, 2000);

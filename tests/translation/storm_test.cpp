@@ -32,7 +32,7 @@ Storm make_storm(std::uint64_t seed) {
   o.gmmu.setup = one_of({0, 50});
   o.host.mmu.walkers = one_of({1, 2});
   o.host.mmu.queue = one_of({1, 2});
-  o.host.mmu.tlb = {one_of({1, 2, 64}), 1, 20, 0, 1};
+  o.host.mmu.tlb = {one_of({1, 2, 64}), 1, 20};
   o.host.uvm.uvm.batch_size = one_of({1, 3, 256});
   o.host.uvm.uvm.batch_fixed = one_of({0, 100});
   o.host.uvm.uvm.per_fault = one_of({0, 7});

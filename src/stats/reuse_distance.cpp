@@ -1,6 +1,6 @@
 // Every thing in use marks the moment of its last touch; the marks after that moment are the others touched since.
 // Moments are counted in a binary indexed tree, and renumbered without gaps when they run out.
-#include "characterize/reuse_distance.h"
+#include "stats/reuse_distance.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,6 +16,7 @@ ReuseDistance::ReuseDistance(std::uint64_t things)
     : last_(things), thing_(kFewestMoments + 1), marks_(kFewestMoments + 1) {}
 
 std::uint64_t ReuseDistance::touch(std::uint64_t thing) {
+  if (thing >= last_.size()) last_.resize(thing + 1 + thing / 2);
   if (now_ + 1 == thing_.size()) start_over();
   ++now_;
   std::uint64_t distance = kFirst;

@@ -7,7 +7,8 @@
 
 namespace nearfar {
 
-/// Things are numbered from 0. Each touch takes time in the logarithm of how many of them are in use.
+/// Things are numbered from 0; more than `things` of them may come. Each touch takes time in the logarithm of how many
+/// of them are in use.
 class ReuseDistance {
  public:
   static constexpr std::uint64_t kFirst = ~std::uint64_t{0};  ///< touched for the first time

@@ -1,0 +1,49 @@
+// A first-in first-out list of things that are linked through their own `next`: no allocation, and a thing is in one
+// list at a time.
+#pragma once
+
+#include <cstdint>
+
+namespace nearfar {
+
+template <class T>
+class Fifo {
+ public:
+  bool empty() const { return head_ == nullptr; }
+  std::uint32_t size() const { return size_; }
+  T* front() const { return head_; }
+
+  void push(T* item) {
+    item->next = nullptr;
+    (head_ == nullptr ? head_ : tail_->next) = item;
+    tail_ = item;
+    ++size_;
+  }
+
+  T* pop() {
+    T* item = head_;
+    head_ = item->next;
+    --size_;
+    return item;
+  }
+
+  /// Takes an item out; `before` is the one in front of it, null for the first.
+  void remove(T* item, T* before) {
+    (before == nullptr ? head_ : before->next) = item->next;
+    if (tail_ == item) tail_ = before;
+    --size_;
+  }
+
+  /// Drops the front, whose own link may be in use elsewhere by now: `following` was its successor.
+  void replace_front(T* following) {
+    head_ = following;
+    --size_;
+  }
+
+ private:
+  T* head_ = nullptr;
+  T* tail_ = nullptr;
+  std::uint32_t size_ = 0;
+};
+
+}  // namespace nearfar
