@@ -85,13 +85,7 @@ void add_set_option(CLI::App& app, std::vector<std::string>& overrides) {
 NamedSystem make_machine(const std::string& system, const std::string& designs,
                          const std::vector<std::string>& overrides) {
   const std::vector<std::string> names = parse_designs(designs);
-  const std::vector<const Design*> chosen = choose_designs(names);
-  check_designs(chosen, load_system(system, overrides).spec);
-  // What the user sets overrules what a design sets.
-  std::vector<std::string> settings;
-  for (const Design* design : chosen) settings.insert(settings.end(), design->settings.begin(), design->settings.end());
-  settings.insert(settings.end(), overrides.begin(), overrides.end());
-  return {system, names, load_system(system, settings)};
+  return {system, names, load_system_with(names, system, overrides)};
 }
 
 }  // namespace nearfar

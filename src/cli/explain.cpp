@@ -17,6 +17,7 @@ namespace {
 
 struct ExplainArguments {
   std::string system = kDefaultSystem;
+  std::string design = "baseline";
   std::vector<std::string> overrides;
   bool changed = false;
   std::string json;
@@ -63,7 +64,7 @@ std::string explanation(const std::vector<EffectiveParameter>& parameters, const
 void perform_explain(const ExplainArguments& arguments) {
   std::optional<OutputFile> json;
   if (!arguments.json.empty()) json.emplace(arguments.json);
-  auto parameters = by_section(load_system(arguments.system, arguments.overrides).parameters);
+  auto parameters = by_section(make_machine(arguments.system, arguments.design, arguments.overrides).loaded.parameters);
   if (arguments.changed) {
     std::erase_if(parameters, [](const EffectiveParameter& parameter) {
       return parameter.value == parameter.default_value && parameter.origin != "--set";
@@ -82,6 +83,7 @@ Command add_explain_command(CLI::App& program) {
   using namespace value_kind;
   add_value(app, "--system", arguments->system, kSystem,
             "The machine: a name in systems/ or a file that ends in .yaml");
+  add_value(app, "--design", arguments->design, kDesign, "What is changed in the machine; several as a+b");
   add_set_option(app, arguments->overrides);
   add_flag(app, "--changed", arguments->changed, "Only values that differ from their default, and those of --set");
   add_value(app, "--json", arguments->json, kFile, "Write it as JSON; - is standard output");

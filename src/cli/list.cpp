@@ -14,6 +14,7 @@
 #include "cli/words.h"
 #include "config/error.h"
 #include "config/nearest.h"
+#include "designs/design.h"
 #include "machine/statistics.h"
 #include "workload/expected.h"
 #include "workload/mixes.h"
@@ -83,7 +84,11 @@ std::string designs(const Terminal& terminal) {
 
 std::string statistics(const Terminal& terminal) {
   Table table({{"statistic", Align::Left, Tint::Bold}, {"unit"}, {"meaning", Align::Left, Tint::Dim}});
-  for (const StatInfo& stat : list_statistics()) table.row({stat.name, stat.unit, stat.sentence});
+  std::vector<StatInfo> all = list_statistics();
+  const std::vector<StatInfo> of_designs = list_design_statistics();
+  all.insert(all.end(), of_designs.begin(), of_designs.end());
+  std::ranges::sort(all, {}, &StatInfo::name);
+  for (const StatInfo& stat : all) table.row({stat.name, stat.unit, stat.sentence});
   return table.text(terminal);
 }
 

@@ -149,7 +149,8 @@ int run_program(std::vector<std::string> words) {
   program.require_subcommand(0, 1);
   const std::vector<Command> commands = {add_run_command(program),          add_compare_command(program),
                                          add_characterize_command(program), add_explain_command(program),
-                                         add_list_command(program),         add_completion_command(program)};
+                                         add_cost_command(program),         add_list_command(program),
+                                         add_completion_command(program)};
   program.footer(kExamples);  // only now: commands inherit what is there when they are added
   if (words.empty()) words = {"--help"};
   std::ranges::reverse(words);  // CLI11 takes them from the back

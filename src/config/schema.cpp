@@ -209,8 +209,7 @@ Frequency Schema::clock() const { return clock_ == nullptr ? kUsualClock : *cloc
 
 void Schema::add_section(std::string path, std::string_view sentence) {
   SectionInfo info{path, std::string(sentence), {}};
-  [[maybe_unused]] const bool added = sections_.emplace(std::move(path), std::move(info)).second;
-  assert(added && "a section is declared once");
+  sections_.emplace(std::move(path), std::move(info));
 }
 
 void Schema::add_parameter(const std::string& section, std::string_view key, std::string_view sentence,
@@ -262,8 +261,10 @@ void Section::add_choice(std::string_view key, std::vector<NamedOption> options,
 }
 
 Section Section::group(std::string_view key, std::string_view sentence) {
-  schema_.sections_.at(path_).keys.emplace_back(key);
   Section inner(schema_, join_path(path_, key));
+  // Two Specs may have parameters in one group; who comes first says what it is.
+  if (schema_.section(inner.path_) != nullptr) return inner;
+  schema_.sections_.at(path_).keys.emplace_back(key);
   schema_.add_section(inner.path_, sentence);
   return inner;
 }

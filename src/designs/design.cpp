@@ -78,6 +78,16 @@ std::vector<Design> make_designs() {
   };
 }
 
+const Design& find(const std::string& name) { return *std::ranges::find(all_designs(), name, &Design::name); }
+
+void refuse_same_seam(const Design& one, const Design& other) {
+  for (const std::string& seam : other.seams) {
+    if (std::ranges::find(one.seams, seam) == one.seams.end()) continue;
+    throw InputError(fmt::format("The designs `{}` and `{}` cannot be combined: both decide the seam `{}`.", one.name,
+                                 other.name, seam));
+  }
+}
+
 }  // namespace
 
 const std::vector<Design>& all_designs() {
@@ -88,16 +98,21 @@ const std::vector<Design>& all_designs() {
 std::vector<const Design*> choose_designs(std::span<const std::string> names) {
   std::vector<const Design*> chosen;
   for (const std::string& name : names) {
-    const Design& design = *std::ranges::find(all_designs(), name, &Design::name);
-    for (const Design* other : chosen) {
-      if (other == &design) throw InputError(fmt::format("The design `{}` is named twice.", name));
-      for (const std::string& seam : design.seams) {
-        if (std::ranges::find(other->seams, seam) == other->seams.end()) continue;
-        throw InputError(fmt::format("The designs `{}` and `{}` cannot be combined: both decide the seam `{}`.",
-                                     other->name, name, seam));
+    const Design& named = find(name);
+    std::vector<const Design*> wanted;
+    for (const std::string& part : named.parts) wanted.push_back(&find(part));
+    if (wanted.empty()) wanted.push_back(&named);
+    for (const Design* design : wanted) {
+      for (const Design* other : chosen) {
+        if (other == design) {
+          throw InputError(named.parts.empty()
+                               ? fmt::format("The design `{}` is named twice.", name)
+                               : fmt::format("The design `{}` has `{}` in it, which is named too.", name, other->name));
+        }
+        refuse_same_seam(*other, *design);
       }
     }
-    chosen.push_back(&design);
+    chosen.insert(chosen.end(), wanted.begin(), wanted.end());
   }
   return chosen;
 }
@@ -110,6 +125,46 @@ void check_designs(std::span<const Design* const> designs, const SystemSpec& sys
     throw InputError(fmt::format("The design `{}` changes systems with translation.kind {}; `{}` has {}.", design->name,
                                  fmt::join(kinds, " or "), system.name, name_of(system.translation.kind)));
   }
+}
+
+LoadedSystem load_system_with(std::span<const std::string> designs, const std::string& system,
+                              std::span<const std::string> overrides) {
+  const std::vector<const Design*> chosen = choose_designs(designs);
+  const auto plug_ins = [&] {
+    std::vector<std::shared_ptr<PlugIn>> made;
+    for (const Design* design : chosen) {
+      if (design->make != nullptr) made.push_back(design->make());
+    }
+    return made;
+  };
+  // Designs are held against the system itself: a design's settings may change of what kind it is.
+  check_designs(chosen, load_system(system, overrides, plug_ins()).spec);
+  std::vector<std::string> settings;
+  for (const Design* design : chosen) settings.insert(settings.end(), design->settings.begin(), design->settings.end());
+  settings.insert(settings.end(), overrides.begin(), overrides.end());
+  return load_system(system, settings, plug_ins());
+}
+
+std::vector<DesignCost> cost_of(std::span<const std::string> designs, const std::string& system,
+                                std::span<const std::string> overrides) {
+  const LoadedSystem loaded = load_system_with(designs, system, overrides);
+  std::vector<DesignCost> costs;
+  auto plug_in = loaded.spec.plug_ins.begin();
+  for (const Design* design : choose_designs(designs)) {
+    costs.push_back({design, {}});
+    if (design->make != nullptr) costs.back().items = (*plug_in++)->storage(loaded.spec);
+  }
+  return costs;
+}
+
+std::vector<StatInfo> list_design_statistics() {
+  std::vector<StatInfo> out;
+  for (const Design& design : all_designs()) {
+    if (design.make == nullptr) continue;
+    const std::vector<StatInfo> statistics = design.make()->statistics();
+    out.insert(out.end(), statistics.begin(), statistics.end());
+  }
+  return out;
 }
 
 }  // namespace nearfar

@@ -1,12 +1,15 @@
-// Designs: named changes to the machine. Each claims seams of the baseline; two that claim the same one are refused,
-// unless the seam is a chain. What a design changes is written as settings, so that `explain` and every result show it.
+// Designs: named changes to the machine. Each claims seams of the baseline; two that claim the same one are refused.
+// What a design changes are settings, so that `explain` and every result show it, and parts that it plugs in.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "machine/plug_in.h"
+#include "machine/system_file.h"
 #include "machine/system_spec.h"
 
 namespace nearfar {
@@ -14,18 +17,36 @@ namespace nearfar {
 struct Design {
   std::string name;
   std::string sentence;
-  std::vector<std::string> seams;
+  std::vector<std::string> seams;        ///< the places of a chain are seams of their own
   std::vector<TranslationKind> systems;  ///< where its seams exist
   std::vector<std::string> settings;     ///< key=value
+  std::shared_ptr<PlugIn> (*make)() = nullptr;
+  std::vector<std::string> parts{};  ///< of a design that is several others together
 };
 
 /// All designs, by name.
 const std::vector<Design>& all_designs();
 
-/// The designs with these names, which must exist. Throws InputError where two of them claim one seam.
+/// The designs with these names, which must exist, each taken apart into its parts. Throws InputError where two of them
+/// claim one seam.
 std::vector<const Design*> choose_designs(std::span<const std::string> names);
 
 /// Throws InputError where a design's seams do not exist in a system.
 void check_designs(std::span<const Design* const> designs, const SystemSpec& system);
+
+/// A system with designs in it. What the overrides set overrules what a design sets.
+LoadedSystem load_system_with(std::span<const std::string> designs, const std::string& system,
+                              std::span<const std::string> overrides);
+
+/// What the designs' structures cost on a system.
+struct DesignCost {
+  const Design* design;
+  std::vector<StorageItem> items;
+};
+std::vector<DesignCost> cost_of(std::span<const std::string> designs, const std::string& system,
+                                std::span<const std::string> overrides);
+
+/// The statistics that designs add to those of the baseline.
+std::vector<StatInfo> list_design_statistics();
 
 }  // namespace nearfar

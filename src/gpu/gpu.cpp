@@ -150,6 +150,7 @@ void Gpu::on_reply(Transaction* t) {
 void Gpu::on_message(Transaction* t) {
   const Message message = Message::get(*t);
   partition_.pool().give(t);
+  if (parts_.take(message)) return;
   if (ats_) {
     ats_->on_message(message);
   } else {
@@ -372,7 +373,7 @@ bool Gpu::idle() {
          std::all_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.idle(); }) &&
          std::all_of(scalars_.begin(), scalars_.end(), [](ScalarCache& scalar) { return scalar.idle(); }) &&
          (!l2_tlb_ || l2_tlb_->idle()) && (!gmmu_ || gmmu_->idle()) && (!svm_ || svm_->iommu().idle()) &&
-         (!frames_ || frames_->outstanding() == 0);
+         (!frames_ || frames_->outstanding() == 0) && parts_.idle();
 }
 
 std::string Gpu::describe_waiting() {
@@ -380,6 +381,7 @@ std::string Gpu::describe_waiting() {
   if (l2_tlb_) text += l2_tlb_->describe_waiting();
   if (gmmu_) text += gmmu_->describe_waiting();
   if (svm_) text += svm_->iommu().describe_waiting();
+  text += parts_.describe_waiting();
   for (const ComputeUnit& cu : cus_) text += cu.describe_waiting();
   if (running_) {
     text += fmt::format("  dispatcher: {} workgroups running, {} not started\n", running_groups_,

@@ -16,6 +16,7 @@
 #include "machine/system_spec.h"
 #include "memory/home_cache.h"
 #include "program/split.h"
+#include "translation/design_part.h"
 #include "translation/gmmu.h"
 #include "translation/iommu_ports.h"
 #include "translation/table_reader.h"
@@ -78,7 +79,10 @@ class Gpu final : public FabricClient,
   DeviceId device() const { return partition_.device(); }
   L2Tlb* l2_tlb() { return l2_tlb_.get(); }
   Gmmu* gmmu() { return gmmu_.get(); }
+  AtsPort* ats() { return ats_.get(); }
   SvmPort* svm() { return svm_.get(); }
+  Partition& partition() { return partition_; }
+  DesignParts& parts() { return parts_; }
 
   /// Visits the statistics of every component with its place in the GPU ("l2", "cu3.l1v"; "" for the GPU itself).
   template <class Visit>
@@ -137,6 +141,7 @@ class Gpu final : public FabricClient,
   std::unique_ptr<Gmmu> gmmu_;        ///< mmu
   std::unique_ptr<AtsPort> ats_;      ///< ats
   std::unique_ptr<SvmPort> svm_;      ///< svm
+  DesignParts parts_;
   TableReader table_reader_;
 
   bool running_ = false;  ///< from a launch to the end of its stores
@@ -177,6 +182,7 @@ void Gpu::for_each_stats(Visit visit) {
     visit("", "gmmu", gmmu_->stats());
     visit("", "gmmu", gmmu_->walkers().stats());
   }
+  for (const auto& part : parts_) visit("", part->name(), *part);
 }
 
 }  // namespace nearfar

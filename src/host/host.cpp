@@ -162,6 +162,7 @@ void Host::execution_done(std::size_t a) {
 void Host::on_message(Transaction* t) {
   const Message message = Message::get(*t);
   partition_.pool().give(t);
+  if (parts_.take(message)) return;
   if (mmu_) {
     mmu_->on_message(message);
     return;
@@ -207,13 +208,15 @@ void Host::tell(DeviceId gpu, const Control& control) {
 }
 
 bool Host::idle() const {
-  return home_.pending() == 0 && fabric_.waiting() == 0 && (!mmu_ || mmu_->idle()) && (!iommu_ || iommu_->idle());
+  return home_.pending() == 0 && fabric_.waiting() == 0 && (!mmu_ || mmu_->idle()) && (!iommu_ || iommu_->idle()) &&
+         parts_.idle();
 }
 
 std::string Host::describe_waiting() const {
   std::string text = home_.describe_waiting() + fabric_.describe_waiting();
   if (mmu_) text += mmu_->describe_waiting();
   if (iommu_) text += iommu_->describe_waiting();
+  text += parts_.describe_waiting();
   for (std::size_t a = 0; a < progress_.size(); ++a) {
     if (progress_[a].gpus_running == 0) continue;
     text += fmt::format("  application {}: launch {} waits for {} GPUs since cycle {}\n", a, progress_[a].launch,

@@ -12,6 +12,7 @@
 #include "interconnect/fabric.h"
 #include "machine/system_spec.h"
 #include "memory/home_cache.h"
+#include "translation/design_part.h"
 #include "translation/host_mmu.h"
 #include "translation/iommu.h"
 #include "translation/table_reader.h"
@@ -62,6 +63,8 @@ class Host final : public FabricClient,
   void read_table(PhysLine line, Transaction* t, HandlerId done) override { table_reader_.read(line, t, done); }
   HostMmu* mmu() { return mmu_.get(); }
   Iommu* iommu() { return iommu_.get(); }
+  Partition& partition() { return partition_; }
+  DesignParts& parts() { return parts_; }
 
   /// Every application has been executed once.
   bool finished() const { return running_ == 0; }
@@ -82,6 +85,7 @@ class Host final : public FabricClient,
       visit("mmu", mmu_->stats());
       visit("mmu", mmu_->walkers().stats());
     }
+    for (const auto& part : parts_) visit(part->name(), *part);
   }
 
  private:
@@ -117,6 +121,7 @@ class Host final : public FabricClient,
   TableReader table_reader_;
   std::unique_ptr<HostMmu> mmu_;  ///< mmu
   std::unique_ptr<Iommu> iommu_;  ///< ats
+  DesignParts parts_;
 };
 
 }  // namespace nearfar

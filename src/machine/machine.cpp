@@ -44,6 +44,10 @@ Machine::Machine(const RunRequest& request)
   }
   host_ = std::make_unique<Host>(engine_.partition(spec.gpus), spec, topology_, processes_, frames_, oracle_.get(),
                                  translation_oracle_.get());
+  for (const auto& plug_in : spec.plug_ins) {
+    for (const auto& gpu : gpus_) plug_in->attach(*gpu, spec);
+    plug_in->attach(*host_, spec);
+  }
   fill_page_tables();
   if (processes_.size() > 1) {
     for (unsigned g = 0; g < spec.gpus; ++g) {

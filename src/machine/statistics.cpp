@@ -18,34 +18,6 @@
 namespace nearfar {
 namespace {
 
-class Lister final : public StatVisitor {
- public:
-  Lister(std::vector<StatInfo>& out, std::string prefix) : out_(out), prefix_(std::move(prefix)) {}
-
-  void counter(std::string_view name, std::string_view unit, std::string_view sentence, std::uint64_t&) override {
-    out_.push_back({prefix_ + std::string(name), std::string(unit), std::string(sentence)});
-  }
-  void histogram(std::string_view name, std::string_view unit, std::string_view sentence, Histogram&) override {
-    const std::string base = prefix_ + std::string(name);
-    out_.push_back({base + ".below_<n>", "samples", std::string(sentence) + " Samples from n/2 to below n."});
-    out_.push_back({base + ".mean", std::string(unit), std::string(sentence) + " Mean."});
-    out_.push_back({base + ".max", std::string(unit), std::string(sentence) + " Largest."});
-  }
-
- private:
-  std::vector<StatInfo>& out_;
-  std::string prefix_;
-};
-
-template <class Stats>
-void list(std::vector<StatInfo>& out, std::initializer_list<const char*> prefixes) {
-  for (const char* prefix : prefixes) {
-    Stats stats;
-    Lister lister(out, prefix);
-    stats.describe(lister);
-  }
-}
-
 /// A ratio of two sums, reported for every place that has both.
 struct Ratio {
   const char* name;
@@ -79,6 +51,17 @@ bool ends_with_component(const std::string& name, const std::string& suffix) {
 
 }  // namespace
 
+void StatLister::counter(std::string_view name, std::string_view unit, std::string_view sentence, std::uint64_t&) {
+  out_.push_back({prefix_ + std::string(name), std::string(unit), std::string(sentence)});
+}
+
+void StatLister::histogram(std::string_view name, std::string_view unit, std::string_view sentence, Histogram&) {
+  const std::string base = prefix_ + std::string(name);
+  out_.push_back({base + ".below_<n>", "samples", std::string(sentence) + " Samples from n/2 to below n."});
+  out_.push_back({base + ".mean", std::string(unit), std::string(sentence) + " Mean."});
+  out_.push_back({base + ".max", std::string(unit), std::string(sentence) + " Largest."});
+}
+
 std::vector<StatInfo> list_statistics() {
   std::vector<StatInfo> out = {
       {"run.cycles", "cycles", "Simulated time from the first launch to the end of the last."},
@@ -96,22 +79,22 @@ std::vector<StatInfo> list_statistics() {
       {"link.packets", "packets", "Packets sent by all devices."},
       {"link.bytes", "bytes", "Bytes of these, headers included."},
   };
-  list<ComputeUnitStats>(out, {"gpus.cu.", "gpu<g>.cu.", "gpu<g>.cu<c>."});
-  list<L1Stats>(out,
-                {"gpus.l1v.", "gpu<g>.l1v.", "gpu<g>.cu<c>.l1v.", "gpus.l1s.", "gpu<g>.l1s.", "gpu<g>.array<s>.l1s."});
-  list<HomeCacheStats>(out, {"gpus.l2.", "gpu<g>.l2.", "host.llc."});
-  list<DramStats>(out, {"gpus.dram.", "gpu<g>.dram.", "host.dram."});
-  list<FabricStats>(out, {"gpus.link.", "gpu<g>.link.", "host.link."});
-  list<LoadLatency>(out, {"latency.load."});
-  list<L1TlbStats>(out, {"gpus.l1_tlb.", "gpu<g>.l1_tlb.", "gpu<g>.cu<c>.l1_tlb."});
-  list<L2TlbStats>(out, {"gpus.l2_tlb.", "gpu<g>.l2_tlb."});
-  list<MissStats>(out, {"l2_miss.", "gpus.l2_miss.", "gpu<g>.l2_miss."});
-  list<GmmuStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu."});
-  list<WalkStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu.", "host.mmu.", "iommu."});
-  list<HostMmuStats>(out, {"host.mmu."});
-  list<UvmStats>(out, {"uvm."});
-  list<IommuStats>(out, {"iommu."});
-  list<SharingStats>(out, {""});
+  list_stats<ComputeUnitStats>(out, {"gpus.cu.", "gpu<g>.cu.", "gpu<g>.cu<c>."});
+  list_stats<L1Stats>(
+      out, {"gpus.l1v.", "gpu<g>.l1v.", "gpu<g>.cu<c>.l1v.", "gpus.l1s.", "gpu<g>.l1s.", "gpu<g>.array<s>.l1s."});
+  list_stats<HomeCacheStats>(out, {"gpus.l2.", "gpu<g>.l2.", "host.llc."});
+  list_stats<DramStats>(out, {"gpus.dram.", "gpu<g>.dram.", "host.dram."});
+  list_stats<FabricStats>(out, {"gpus.link.", "gpu<g>.link.", "host.link."});
+  list_stats<LoadLatency>(out, {"latency.load."});
+  list_stats<L1TlbStats>(out, {"gpus.l1_tlb.", "gpu<g>.l1_tlb.", "gpu<g>.cu<c>.l1_tlb."});
+  list_stats<L2TlbStats>(out, {"gpus.l2_tlb.", "gpu<g>.l2_tlb."});
+  list_stats<MissStats>(out, {"l2_miss.", "gpus.l2_miss.", "gpu<g>.l2_miss."});
+  list_stats<GmmuStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu."});
+  list_stats<WalkStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu.", "host.mmu.", "iommu."});
+  list_stats<HostMmuStats>(out, {"host.mmu."});
+  list_stats<UvmStats>(out, {"uvm."});
+  list_stats<IommuStats>(out, {"iommu."});
+  list_stats<SharingStats>(out, {""});
   out.push_back({"run.l2_tlb_mpki", "ratio", "Misses of the L2 TLBs, joined ones left out, per 1000 instructions."});
   out.push_back({"run.l2_tlb_mpki_joined", "ratio", "Misses of the L2 TLBs, joined ones too, per 1000 instructions."});
   out.push_back({"run.pfpki", "ratio", "Far faults per 1000 instructions."});

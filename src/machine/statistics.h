@@ -1,6 +1,7 @@
 // From the components' counters to the flat list of a result, and the meaning of each name.
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
@@ -9,8 +10,31 @@
 
 namespace nearfar {
 
-/// Every statistic a run can report, with its unit and sentence, sorted by name.
+/// Every statistic that a run of the baseline can report, with its unit and sentence, sorted by name.
 std::vector<StatInfo> list_statistics();
+
+/// Notes what a struct of counters describes, each name behind a prefix.
+class StatLister final : public StatVisitor {
+ public:
+  StatLister(std::vector<StatInfo>& out, std::string prefix) : out_(out), prefix_(std::move(prefix)) {}
+
+  void counter(std::string_view name, std::string_view unit, std::string_view sentence, std::uint64_t&) override;
+  void histogram(std::string_view name, std::string_view unit, std::string_view sentence, Histogram&) override;
+
+ private:
+  std::vector<StatInfo>& out_;
+  std::string prefix_;
+};
+
+/// The statistics of a struct of counters that stands in several places: {"gpus.l2.", "gpu<g>.l2."}.
+template <class Stats>
+void list_stats(std::vector<StatInfo>& out, std::initializer_list<const char*> prefixes) {
+  for (const char* prefix : prefixes) {
+    Stats stats;
+    StatLister lister(out, prefix);
+    stats.describe(lister);
+  }
+}
 
 /// Adds up counters by name. The same name may come from several components: they sum.
 class StatTable {

@@ -207,13 +207,15 @@ std::vector<EffectiveParameter> effective(const Configuration& configuration) {
   return result;
 }
 
-LoadedSystem load(Document system, std::span<const std::string> overrides) {
+LoadedSystem load(Document system, std::span<const std::string> overrides,
+                  std::vector<std::shared_ptr<PlugIn>> plug_ins) {
   if (system.is_abstract()) {
     fail_at(system.find("abstract")->value.place,
             fmt::format("`{}` is only a base for other systems and cannot be run alone.", system.name));
   }
   LoadedSystem loaded;
   loaded.spec.name = system.name;
+  loaded.spec.plug_ins = std::move(plug_ins);
   Configuration configuration(loaded.spec);
   const std::vector<Document> chain = inheritance(std::move(system));
   unsigned level = 0;
@@ -226,19 +228,21 @@ LoadedSystem load(Document system, std::span<const std::string> overrides) {
   for (const std::string& override_text : overrides) configuration.add_override(override_text, level);
   configuration.resolve();
   check_system(loaded.spec, configuration);
+  for (const auto& plug_in : loaded.spec.plug_ins) plug_in->check(loaded.spec, configuration);
   loaded.parameters = effective(configuration);
   return loaded;
 }
 
 }  // namespace
 
-LoadedSystem load_system(const std::string& name, std::span<const std::string> overrides) {
-  return load(read_named(name), overrides);
+LoadedSystem load_system(const std::string& name, std::span<const std::string> overrides,
+                         std::vector<std::shared_ptr<PlugIn>> plug_ins) {
+  return load(read_named(name), overrides, std::move(plug_ins));
 }
 
 LoadedSystem load_system_text(const std::string& text, const std::string& shown_as,
                               std::span<const std::string> overrides) {
-  return load(make_document(shown_as, systems_directory(), make_source(text, shown_as)), overrides);
+  return load(make_document(shown_as, systems_directory(), make_source(text, shown_as)), overrides, {});
 }
 
 std::vector<SystemSummary> list_systems() {

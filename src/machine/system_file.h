@@ -32,8 +32,10 @@ struct SystemSummary {
   std::string sentence;  ///< its `description`
 };
 
-/// `name` is a file's path (ends in .yaml) or the name of a file in systems/. An override is "path=value".
-LoadedSystem load_system(const std::string& name, std::span<const std::string> overrides);
+/// `name` is a file's path (ends in .yaml) or the name of a file in systems/. An override is "path=value"; it may set
+/// parameters of the plug-ins too.
+LoadedSystem load_system(const std::string& name, std::span<const std::string> overrides,
+                         std::vector<std::shared_ptr<PlugIn>> plug_ins = {});
 
 /// The same for a file's text in memory; bases are looked for in systems/.
 LoadedSystem load_system_text(const std::string& text, const std::string& shown_as,

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "config/quantity.h"
 #include "gpu/gpu_spec.h"
 #include "interconnect/link_spec.h"
+#include "machine/plug_in.h"
 #include "memory/cache_spec.h"
 #include "memory/dram_spec.h"
 #include "translation/translation_spec.h"
@@ -49,6 +52,8 @@ struct SystemSpec {
   RemoteCache remote_cache = RemoteCache::L1;
   bool write_back_at_release = true;  // boundary.write_back: dirty L2 lines go to memory when a kernel ends
   Cycle watchdog = 5'000'000;         // watchdog.cycles: cycles without progress that end a run
+  /// The designs that are code; fixed once the system has been read.
+  std::vector<std::shared_ptr<PlugIn>> plug_ins;
 
   bool moves_pages() const { return translation.kind == TranslationKind::Mmu && policy != PagePolicy::NoFault; }
   void describe(Section& section);
