@@ -88,6 +88,7 @@ class WalkUnit {
   }
 
   WalkCache& cache() { return cache_; }
+  const WalkCache& cache() const { return cache_; }
   Cycle cache_latency() const { return spec_.cache.latency; }
   bool idle() const { return walking_.empty() && queue_.empty() && outside() == 0; }
   bool full() const { return queue_.size() >= spec_.queue; }
