@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "designs/neighborhood/plug_in.h"
 
 namespace nearfar {
 namespace {
@@ -64,6 +65,18 @@ std::vector<Design> make_designs() {
        {"IOMMU TLB content"},
        {Ats},
        {"iommu.tlb.entries=0"}},
+      {"neighborhood",
+       "A page-table line serves all waiting requests whose entries it has, at every level.",
+       {"walk order"},
+       {Ats, Mmu, Svm},
+       {},
+       make_neighborhood},
+      {"neighborhood-leaf",
+       "A line of leaf entries serves all waiting requests whose entries it has.",
+       {"walk order"},
+       {Ats, Mmu, Svm},
+       {},
+       make_neighborhood_leaf},
       {"on-touch", "A page moves to every GPU that touches it.", {"placement"}, {Mmu}, {"placement.policy=on-touch"}},
       {"replication",
        "Readers get read-only copies of a page; a writer has the only one.",

@@ -83,6 +83,8 @@ class Gpu final : public FabricClient,
   SvmPort* svm() { return svm_.get(); }
   Partition& partition() { return partition_; }
   DesignParts& parts() { return parts_; }
+  /// The oracles watch this run.
+  bool checked() const { return oracle_ != nullptr; }
 
   /// Visits the statistics of every component with its place in the GPU ("l2", "cu3.l1v"; "" for the GPU itself).
   template <class Visit>

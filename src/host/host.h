@@ -65,6 +65,8 @@ class Host final : public FabricClient,
   Iommu* iommu() { return iommu_.get(); }
   Partition& partition() { return partition_; }
   DesignParts& parts() { return parts_; }
+  /// The oracles watch this run.
+  bool checked() const { return oracle_ != nullptr; }
 
   /// Every application has been executed once.
   bool finished() const { return running_ == 0; }

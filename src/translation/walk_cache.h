@@ -46,14 +46,18 @@ class WalkCache {
     for (const std::uint32_t entries : entries_by_level) arrays_.emplace_back(entries);
   }
 
-  /// The lowest level above `leaf` up to `root` whose entry for a page is held, made most recent; 0 when none is.
-  unsigned look_up(PageKey page, unsigned leaf, unsigned root) {
-    for (unsigned level = leaf + 1; level <= root; ++level) {
-      if (!array(level).holds(key(page, leaf, level))) continue;
-      array(level).use(key(page, leaf, level));
-      return level;
+  /// The lowest level above `leaf` up to `top` whose entry for a page is held; 0 when none is.
+  unsigned find(PageKey page, unsigned leaf, unsigned top) const {
+    for (unsigned level = leaf + 1; level <= top; ++level) {
+      if (array(level).holds(key(page, leaf, level))) return level;
     }
     return 0;
+  }
+  /// The same, and the entry becomes the most recent.
+  unsigned look_up(PageKey page, unsigned leaf, unsigned top) {
+    const unsigned level = find(page, leaf, top);
+    if (level != 0) array(level).use(key(page, leaf, level));
+    return level;
   }
   void fill(PageKey page, unsigned leaf, unsigned level) { array(level).insert(key(page, leaf, level)); }
 
@@ -61,7 +65,9 @@ class WalkCache {
   static std::uint64_t key(PageKey page, unsigned leaf, unsigned level) {
     return (page.number() >> 9 * (level - leaf)) << 16 | std::uint64_t{page.pid()} << 8 | level;
   }
-  LruSet& array(unsigned level) { return arrays_[arrays_.size() == 1 ? 0 : level - 2]; }
+  std::size_t place(unsigned level) const { return arrays_.size() == 1 ? 0 : level - 2; }
+  LruSet& array(unsigned level) { return arrays_[place(level)]; }
+  const LruSet& array(unsigned level) const { return arrays_[place(level)]; }
 
   std::vector<LruSet> arrays_;
 };

@@ -1,0 +1,75 @@
+#include "designs/neighborhood/plug_in.h"
+
+#include <fmt/format.h>
+
+#include "config/configuration.h"
+#include "designs/neighborhood/walk_coalescer.h"
+#include "designs/walk_units.h"
+#include "machine/statistics.h"
+
+namespace nearfar {
+namespace {
+
+class Neighborhood final : public PlugIn {
+ public:
+  explicit Neighborhood(bool leaf_only) { spec_.leaf_only = leaf_only; }
+
+  void describe(Section& root) override {
+    root.child("neighborhood", spec_, "Neighborhood-aware coalescing of page walks.");
+  }
+
+  void check(const SystemSpec& system, const Configuration& configuration) const override {
+    if (system.walk.timing == WalkTiming::FixedTotal) {
+      configuration.fail({"walk.timing"},
+                         "coalescing needs walks that read the page table level by level: set walk.timing to "
+                         "`fixed-level` or `memory`.");
+    }
+    for (const WalkersOf& pool : walkers_of(system)) {
+      if (pool.spec->walkers != 0) continue;
+      configuration.fail(
+          {pool.path + ".walkers"},
+          fmt::format("coalescing needs a number of walkers, and `{}.walkers` is without limit.", pool.path));
+    }
+  }
+
+  void attach(Gpu& gpu, const SystemSpec&) const override { attach_to(gpu); }
+  void attach(Host& host, const SystemSpec&) const override { attach_to(host); }
+
+  std::vector<StatInfo> statistics() const override {
+    std::vector<StatInfo> out;
+    list_stats<CoalescerStats>(out, {"gpus.neighborhood.", "gpu<g>.neighborhood.", "host.neighborhood."});
+    return out;
+  }
+
+  std::vector<StorageItem> storage(const SystemSpec& system) const override {
+    std::vector<StorageItem> items;
+    for (const WalkersOf& pool : walkers_of(system)) {
+      const std::uint64_t queue = pool.spec->queue;
+      const std::uint64_t walkers = pool.spec->walkers;
+      // Names of pages and levels as in a table of 4 levels, whatever the system's has.
+      items.push_back({pool.path + " queue", pool.per_gpu, queue * (3 + 40 + 1),
+                       fmt::format("{} entries × (3 PL + 40 PA + 1 CL) bits", queue)});
+      items.push_back({pool.path + " walk state table", pool.per_gpu, walkers * (1 + 36 + 3),
+                       fmt::format("{} walkers × (1 valid + 36 page + 3 level) bits", walkers)});
+    }
+    return items;
+  }
+
+ private:
+  template <class Device>
+  void attach_to(Device& device) const {
+    WalkUnit* unit = walk_unit_of(device);
+    if (unit == nullptr) return;
+    auto part = std::make_unique<WalkCoalescer>(device.partition(), *unit, spec_, device.checked());
+    unit->set_order(device.parts().add(std::move(part)));
+  }
+
+  NeighborhoodSpec spec_;
+};
+
+}  // namespace
+
+std::shared_ptr<PlugIn> make_neighborhood() { return std::make_shared<Neighborhood>(false); }
+std::shared_ptr<PlugIn> make_neighborhood_leaf() { return std::make_shared<Neighborhood>(true); }
+
+}  // namespace nearfar

@@ -1,0 +1,42 @@
+// The pools of walkers of a system, for designs that plug into all of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "gpu/gpu.h"
+#include "host/host.h"
+#include "machine/system_spec.h"
+
+namespace nearfar {
+
+/// The walkers in a GPU: of its GMMU, or of the IOMMU beside it. None where the IOMMU is at the host.
+inline WalkUnit* walk_unit_of(Gpu& gpu) {
+  if (gpu.gmmu() != nullptr) return &gpu.gmmu()->walkers();
+  return gpu.svm() != nullptr ? &gpu.svm()->iommu().walkers() : nullptr;
+}
+
+/// The walkers at the host: of its MMU, or of the IOMMU.
+inline WalkUnit* walk_unit_of(Host& host) {
+  if (host.mmu() != nullptr) return &host.mmu()->walkers();
+  return host.iommu() != nullptr ? &host.iommu()->walkers() : nullptr;
+}
+
+/// A pool of walkers as a system describes it.
+struct WalkersOf {
+  std::string path;  ///< of its parameters
+  const WalkersSpec* spec;
+  bool per_gpu;
+};
+
+inline std::vector<WalkersOf> walkers_of(const SystemSpec& system) {
+  switch (system.translation.kind) {
+    case TranslationKind::Mmu: return {{"gpu.gmmu", &system.gpu.gmmu, true}, {"host.mmu", &system.host.mmu, false}};
+    case TranslationKind::Ats:
+    case TranslationKind::Svm: return {{"iommu", &system.iommu, false}};
+    case TranslationKind::Ideal: break;
+  }
+  return {};
+}
+
+}  // namespace nearfar
