@@ -5,9 +5,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "cli/designs.h"
-#include "cli/words.h"
-#include "designs/design.h"
+#include "config/words.h"
 
 namespace nearfar {
 namespace {
@@ -47,6 +45,10 @@ void add_value(CLI::App& app, const std::string& names, std::string& value, cons
   if (!value.empty()) option->default_str(value);
 }
 
+void add_hidden_value(CLI::App& app, const std::string& name, std::string& value) {
+  app.add_option(name, value)->group("");
+}
+
 void add_values(CLI::App& app, const std::string& names, std::vector<std::string>& values, const char* kind,
                 const std::string& sentence) {
   app.add_option(names, values, sentence)->type_name(kind)->allow_extra_args(false);
@@ -80,12 +82,6 @@ void add_experiment_options(CLI::App& app, ExperimentArguments& arguments) {
 void add_set_option(CLI::App& app, std::vector<std::string>& overrides) {
   add_values(app, "--set", overrides, value_kind::kSetting,
              "Override one value of the system, such as gpu.l2.size=4MiB; may be repeated");
-}
-
-NamedSystem make_machine(const std::string& system, const std::string& designs,
-                         const std::vector<std::string>& overrides) {
-  const std::vector<std::string> names = parse_designs(designs);
-  return {system, names, load_system_with(names, system, overrides)};
 }
 
 }  // namespace nearfar

@@ -6,12 +6,12 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/designs.h"
 #include "cli/numbers.h"
 #include "cli/output_file.h"
 #include "cli/table.h"
 #include "config/error.h"
 #include "designs/design.h"
+#include "designs/names.h"
 
 namespace nearfar {
 namespace {

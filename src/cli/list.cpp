@@ -7,15 +7,16 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/designs.h"
 #include "cli/numbers.h"
 #include "cli/output_file.h"
 #include "cli/table.h"
-#include "cli/words.h"
 #include "config/error.h"
 #include "config/nearest.h"
+#include "config/words.h"
 #include "designs/design.h"
+#include "designs/names.h"
 #include "machine/statistics.h"
+#include "study/study_file.h"
 #include "workload/expected.h"
 #include "workload/mixes.h"
 
@@ -82,6 +83,12 @@ std::string designs(const Terminal& terminal) {
   return table.text(terminal);
 }
 
+std::string studies(const Terminal& terminal) {
+  Table table({{"study", Align::Left, Tint::Bold}, {"what it shows", Align::Left, Tint::Dim}});
+  for (const StudySummary& study : list_studies()) table.row({study.name, study.title});
+  return table.text(terminal);
+}
+
 std::string statistics(const Terminal& terminal) {
   Table table({{"statistic", Align::Left, Tint::Bold}, {"unit"}, {"meaning", Align::Left, Tint::Dim}});
   std::vector<StatInfo> all = list_statistics();
@@ -94,7 +101,7 @@ std::string statistics(const Terminal& terminal) {
 
 void perform_list(const ListArguments& arguments) {
   const Terminal terminal = Terminal::of(STDOUT_FILENO);
-  const std::vector<std::string> subjects = {"workloads", "systems", "designs", "statistics"};
+  const std::vector<std::string> subjects = {"workloads", "systems", "designs", "statistics", "studies"};
   const auto subject = std::ranges::find(subjects, arguments.subject) - subjects.begin();
   if (arguments.details && subject != 0) throw InputError("--details is for `nearfar list workloads` only.");
   switch (subject) {
@@ -102,6 +109,7 @@ void perform_list(const ListArguments& arguments) {
     case 1: return write_stdout(systems(terminal));
     case 2: return write_stdout(designs(terminal));
     case 3: return write_stdout(statistics(terminal));
+    case 4: return write_stdout(studies(terminal));
     default: break;
   }
   if (arguments.subject.empty()) throw InputError("`nearfar list` needs one of: " + join(subjects, ", ") + ".");
@@ -113,8 +121,9 @@ void perform_list(const ListArguments& arguments) {
 
 Command add_list_command(CLI::App& program) {
   auto arguments = std::make_shared<ListArguments>();
-  CLI::App& app = add_command(program, "list", "List the workloads, systems, designs or statistics there are");
-  add_value(app, "SUBJECT", arguments->subject, value_kind::kSubject, "workloads, systems, designs or statistics");
+  CLI::App& app = add_command(program, "list", "List the workloads, systems, designs, statistics or studies there are");
+  add_value(app, "SUBJECT", arguments->subject, value_kind::kSubject,
+            "workloads, systems, designs, statistics or studies");
   add_flag(app, "--details", arguments->details, "Of workloads, also parameters, footprint and accesses in every size");
   return {&app, [arguments] { perform_list(*arguments); }};
 }

@@ -1,5 +1,5 @@
 // From the words of the command line to a RunRequest, and from its result to a report.
-#include "cli/experiment.h"
+#include "study/experiment.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,10 @@
 #include <limits>
 #include <optional>
 
-#include "cli/words.h"
 #include "config/error.h"
+#include "config/words.h"
+#include "designs/design.h"
+#include "designs/names.h"
 #include "workload/mixes.h"
 
 namespace nearfar {
@@ -68,15 +70,28 @@ void check_addressees(const std::vector<Parameter>& parameters, const std::vecto
   }
 }
 
-/// One of the workloads of a run as it was named, with what the mix it belongs to says of it.
-struct Part {
-  std::string name;
-  std::vector<ParameterSetting> settings{};
-};
+/// The input goes to every workload that takes one. Where none does, the first one's maker says so.
+std::string input_for(const std::string& name, const std::string& input, const std::vector<std::string>& all_names) {
+  const auto takes = [](const std::string& each) {
+    const WorkloadInfo* info = find_workload(each);
+    return info != nullptr && info->takes_graph;
+  };
+  return takes(name) || std::ranges::none_of(all_names, takes) ? input : "";
+}
 
-/// "FIR+KM" or "W1", or both, taken apart.
-std::vector<Part> parts_of(const std::string& names, SizeClass size) {
-  std::vector<Part> parts;
+/// The workloads of all names, mixes taken apart.
+std::vector<std::string> single_names(const std::vector<std::string>& all_names) {
+  std::vector<std::string> names;
+  for (const std::string& name : all_names) {
+    for (ApplicationPart& part : application_parts(name, SizeClass::Small)) names.push_back(std::move(part.name));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<ApplicationPart> application_parts(const std::string& names, SizeClass size) {
+  std::vector<ApplicationPart> parts;
   for (const std::string& name : split(names, '+')) {
     const auto mix = std::ranges::find(mixes(), name, &Mix::name);
     if (mix == mixes().end()) {
@@ -88,52 +103,51 @@ std::vector<Part> parts_of(const std::string& names, SizeClass size) {
   return parts;
 }
 
-/// The input goes to every workload that takes one. Where none does, the first one's maker says so.
-std::string input_for(const std::string& name, const std::string& input, const std::vector<std::string>& all_names) {
-  const auto takes = [](const std::string& each) {
-    const WorkloadInfo* info = find_workload(each);
-    return info != nullptr && info->takes_graph;
-  };
-  return takes(name) || std::ranges::none_of(all_names, takes) ? input : "";
-}
-
-/// The values of all parameters: those of the size, then those that were set.
-std::vector<ParameterSetting> effective(const WorkloadInfo& info, SizeClass size,
-                                        const std::vector<ParameterSetting>& settings) {
-  std::vector<ParameterSetting> out;
-  for (const WorkloadParameter& parameter : info.parameters) {
-    std::uint64_t value = size == SizeClass::Small    ? parameter.small
-                          : size == SizeClass::Medium ? parameter.medium
-                                                      : parameter.paper;
-    for (const ParameterSetting& setting : settings) {
-      if (setting.name == parameter.name) value = setting.value;
-    }
-    out.push_back({parameter.name, value});
-  }
-  return out;
-}
-
-}  // namespace
-
-std::vector<Application> make_applications(const std::string& names, const Experiment& experiment,
+std::vector<Application> plan_applications(const std::string& names, const Experiment& experiment,
                                            const std::vector<std::string>& all_names) {
-  std::vector<std::string> single_names;
-  for (const std::string& name : all_names) {
-    for (Part& part : parts_of(name, experiment.size)) single_names.push_back(std::move(part.name));
-  }
+  const std::vector<std::string> singles = single_names(all_names);
   std::vector<Parameter> parameters;
   for (const std::string& text : experiment.parameters) parameters.push_back(parse_parameter(text));
   std::vector<Application> applications;
-  for (auto& [name, settings] : parts_of(names, experiment.size)) {
+  for (auto& [name, settings] : application_parts(names, experiment.size)) {
     for (const Parameter& parameter : parameters) {
-      if (is_for(parameter, name, single_names)) settings.push_back(parameter.setting);
+      if (is_for(parameter, name, singles)) settings.push_back(parameter.setting);
     }
-    auto workload = make_workload(name, experiment.size, settings, experiment.seed,
-                                  input_for(name, experiment.input, single_names));
-    applications.push_back({name, effective(*find_workload(name), experiment.size, settings), std::move(workload)});
+    const std::string input = input_for(name, experiment.input, singles);
+    applications.push_back({name, effective_parameters(name, experiment.size, settings, input), nullptr, input});
   }
-  check_addressees(parameters, single_names);
+  check_addressees(parameters, singles);
   return applications;
+}
+
+std::vector<Application> make_applications(const std::string& names, const Experiment& experiment,
+                                           const std::vector<std::string>& all_names) {
+  std::vector<Application> applications = plan_applications(names, experiment, all_names);
+  for (Application& application : applications) {
+    application.workload =
+        make_workload(application.name, experiment.size, application.parameters, experiment.seed, application.input);
+  }
+  return applications;
+}
+
+std::vector<std::string> parameters_for(const std::string& names, const std::vector<std::string>& parameters,
+                                        const std::vector<std::string>& all_names) {
+  const std::vector<std::string> singles = single_names(all_names);
+  std::vector<std::string> taken;
+  for (const std::string& text : parameters) {
+    const Parameter parameter = parse_parameter(text);
+    if (std::ranges::any_of(single_names({names}),
+                            [&](const std::string& name) { return is_for(parameter, name, singles); })) {
+      taken.push_back(text);
+    }
+  }
+  return taken;
+}
+
+NamedSystem make_machine(const std::string& system, const std::string& designs,
+                         const std::vector<std::string>& overrides) {
+  const std::vector<std::string> names = parse_designs(designs);
+  return {system, names, load_system_with(names, system, overrides)};
 }
 
 void check_fits(const std::string& names, const std::vector<Application>& applications, const NamedSystem& machine) {
