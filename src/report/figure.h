@@ -1,0 +1,36 @@
+// A figure as numbers: what is drawn, tabulated, and written as CSV.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nearfar {
+
+enum class FigureKind { Bars, Lines, Stacked, Cdf, Heat };
+
+struct FigureSeries {
+  std::string label;
+  std::vector<std::optional<double>> values;  ///< one value per category; nothing: not measured
+};
+
+/// A line or mark in the figure.
+struct PublishedValue {
+  std::string claim;
+  std::string series;    ///< empty: of all series
+  std::string category;  ///< empty: of all categories
+  double low = 0, high = 0;
+  std::string text;
+};
+
+struct FigureData {
+  std::string id, title, study;
+  FigureKind kind = FigureKind::Bars;
+  std::string x_label, y_label, unit;
+  std::vector<std::string> categories;
+  std::vector<FigureSeries> series;
+  std::vector<PublishedValue> published;
+  std::vector<std::string> notes;
+};
+
+}  // namespace nearfar
