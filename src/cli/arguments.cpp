@@ -5,9 +5,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "cli/designs.h"
-#include "cli/words.h"
-#include "designs/design.h"
+#include "config/words.h"
 
 namespace nearfar {
 namespace {
@@ -80,18 +78,6 @@ void add_experiment_options(CLI::App& app, ExperimentArguments& arguments) {
 void add_set_option(CLI::App& app, std::vector<std::string>& overrides) {
   add_values(app, "--set", overrides, value_kind::kSetting,
              "Override one value of the system, such as gpu.l2.size=4MiB; may be repeated");
-}
-
-NamedSystem make_machine(const std::string& system, const std::string& designs,
-                         const std::vector<std::string>& overrides) {
-  const std::vector<std::string> names = parse_designs(designs);
-  const std::vector<const Design*> chosen = choose_designs(names);
-  check_designs(chosen, load_system(system, overrides).spec);
-  // What the user sets overrules what a design sets.
-  std::vector<std::string> settings;
-  for (const Design* design : chosen) settings.insert(settings.end(), design->settings.begin(), design->settings.end());
-  settings.insert(settings.end(), overrides.begin(), overrides.end());
-  return {system, names, load_system(system, settings)};
 }
 
 }  // namespace nearfar

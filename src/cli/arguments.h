@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/experiment.h"
+#include "study/experiment.h"
 
 namespace CLI {
 class App;
@@ -62,8 +62,5 @@ void add_words(CLI::App& app, const std::string& name, std::vector<std::string>&
 void add_input_option(CLI::App& app, std::string& input);
 void add_experiment_options(CLI::App& app, ExperimentArguments& arguments);
 void add_set_option(CLI::App& app, std::vector<std::string>& overrides);
-
-NamedSystem make_machine(const std::string& system, const std::string& designs,
-                         const std::vector<std::string>& overrides);
 
 }  // namespace nearfar

@@ -15,8 +15,8 @@
 #include "cli/output_file.h"
 #include "cli/result_json.h"
 #include "cli/table.h"
-#include "cli/words.h"
 #include "config/error.h"
+#include "config/words.h"
 #include "plot/png.h"
 
 namespace nearfar {

@@ -12,8 +12,8 @@
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/result_json.h"
-#include "cli/words.h"
 #include "config/error.h"
+#include "config/words.h"
 
 namespace nearfar {
 namespace {

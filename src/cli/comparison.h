@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/experiment.h"
 #include "cli/terminal.h"
+#include "study/experiment.h"
 
 namespace nearfar {
 

@@ -9,11 +9,11 @@
 
 #include "cli/arguments.h"
 #include "cli/command.h"
-#include "cli/designs.h"
 #include "cli/output_file.h"
-#include "cli/words.h"
 #include "config/error.h"
 #include "config/nearest.h"
+#include "config/words.h"
+#include "designs/names.h"
 #include "workload/mixes.h"
 
 namespace nearfar {

@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "cli/designs.h"
 #include "cli/version.h"
-#include "cli/words.h"
+#include "config/words.h"
+#include "designs/names.h"
 #include "stats/csv.h"
 
 namespace nearfar {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/experiment.h"
+#include "study/experiment.h"
 
 namespace nearfar {
 

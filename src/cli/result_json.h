@@ -6,7 +6,7 @@
 
 #include "characterize/characterization.h"
 #include "cli/comparison.h"
-#include "cli/experiment.h"
+#include "study/experiment.h"
 
 namespace nearfar {
 

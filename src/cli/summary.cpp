@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "cli/bars.h"
-#include "cli/designs.h"
 #include "cli/numbers.h"
 #include "cli/table.h"
-#include "cli/words.h"
+#include "config/words.h"
+#include "designs/names.h"
 #include "interconnect/topology.h"
 
 namespace nearfar {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "cli/experiment.h"
 #include "cli/terminal.h"
+#include "study/experiment.h"
 
 namespace nearfar {
 

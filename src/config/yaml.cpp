@@ -34,7 +34,8 @@ void stay_silent(fy_diag*, void*, const char*, size_t) {}
 
 class Reader {
  public:
-  explicit Reader(std::shared_ptr<const Source> source) : source_(std::move(source)) {
+  Reader(std::shared_ptr<const Source> source, const YamlSubject& subject)
+      : source_(std::move(source)), subject_(subject) {
     fy_diag_cfg diag_config;
     fy_diag_cfg_default(&diag_config);
     diag_config.fp = nullptr;
@@ -51,18 +52,22 @@ class Reader {
   YamlNode document() {
     next();  // stream start
     Event start = next();
-    if (start->type == FYET_STREAM_END) fail(whole(), "the file is empty; a system is a mapping of keys to values.");
+    if (start->type == FYET_STREAM_END) {
+      fail(whole(), fmt::format("the file is empty; a {} is a mapping of keys to values.", subject_.name));
+    }
     Event first = next();
     YamlNode root = node(*first, 1, whole());
     if (root.kind != YamlNode::Kind::Mapping) {
-      fail(root.place, root.kind == YamlNode::Kind::Sequence
-                           ? "a system is a mapping of keys to values, not a list."
-                           : "a system is a mapping of keys to values, such as `gpus: 4`.");
+      fail(root.place,
+           root.kind == YamlNode::Kind::Sequence
+               ? fmt::format("a {} is a mapping of keys to values, not a list.", subject_.name)
+               : fmt::format("a {} is a mapping of keys to values, such as `{}`.", subject_.name, subject_.example));
     }
     next();  // document end
     Event after = next();
     if (after->type != FYET_STREAM_END) {
-      fail(place_of(after->document_start.document_start, whole()), "a second document begins; a system is one.");
+      fail(place_of(after->document_start.document_start, whole()),
+           fmt::format("a second document begins; a {} is one.", subject_.name));
     }
     return root;
   }
@@ -114,8 +119,9 @@ class Reader {
 
   void refuse_properties(fy_token* anchor, fy_token* tag, const Place& near) const {
     if (anchor != nullptr)
-      fail(sigil_of(anchor, near), "anchors (&) are not used in systems; inherit with `base` instead.");
-    if (tag != nullptr) fail(place_of(tag, near), "tags (!) are not used in systems.");
+      fail(sigil_of(anchor, near),
+           fmt::format("anchors (&) are not used in {}; {}.", subject_.plural, subject_.instead_of_anchors));
+    if (tag != nullptr) fail(place_of(tag, near), fmt::format("tags (!) are not used in {}.", subject_.plural));
   }
 
   YamlNode node(fy_event& event, unsigned depth, const Place& near) {
@@ -138,7 +144,8 @@ class Reader {
         read_sequence(result, depth);
         break;
       case FYET_ALIAS:
-        fail(sigil_of(event.alias.anchor, near), "aliases (*) are not used in systems; inherit with `base` instead.");
+        fail(sigil_of(event.alias.anchor, near),
+             fmt::format("aliases (*) are not used in {}; {}.", subject_.plural, subject_.instead_of_anchors));
       default: fail(near, "a value is missing here.");
     }
     return result;
@@ -166,15 +173,15 @@ class Reader {
     }
   }
 
-  /// No parameter takes a list, so only its well-formedness counts.
   void read_sequence(YamlNode& sequence, unsigned depth) {
     check_depth(sequence, depth);
     sequence.kind = YamlNode::Kind::Sequence;
     for (Event event = next(); event->type != FYET_SEQUENCE_END; event = next())
-      node(*event, depth + 1, sequence.place);
+      sequence.items.push_back(node(*event, depth + 1, sequence.place));
   }
 
   std::shared_ptr<const Source> source_;
+  YamlSubject subject_;
   std::unique_ptr<fy_diag, DiagDeleter> diag_;
   std::unique_ptr<fy_parser, ParserDeleter> parser_;
 };
@@ -192,10 +199,12 @@ void refuse_bracket_bombs(const std::shared_ptr<const Source>& source) {
   }
 }
 
-void refuse_directives(const std::shared_ptr<const Source>& source) {
+void refuse_directives(const std::shared_ptr<const Source>& source, const YamlSubject& subject) {
   const std::string& text = source->text;
   for (std::size_t at = 0; at != std::string::npos && at < text.size();) {
-    if (text[at] == '%') fail_at({source, at, 1}, "directives (%) are not used in systems.");
+    if (text[at] == '%') {
+      fail_at({source, at, 1}, fmt::format("directives (%) are not used in {}.", subject.plural));
+    }
     const std::size_t end = text.find('\n', at);
     at = end == std::string::npos ? end : end + 1;
   }
@@ -203,10 +212,15 @@ void refuse_directives(const std::shared_ptr<const Source>& source) {
 
 }  // namespace
 
-YamlNode parse_yaml(const std::shared_ptr<const Source>& source) {
-  refuse_directives(source);
+const YamlNode* YamlNode::find(std::string_view key) const {
+  const auto found = std::ranges::find(entries, key, &YamlEntry::key);
+  return found == entries.end() ? nullptr : &found->value;
+}
+
+YamlNode parse_yaml(const std::shared_ptr<const Source>& source, const YamlSubject& subject) {
+  refuse_directives(source, subject);
   refuse_bracket_bombs(source);
-  return Reader(source).document();
+  return Reader(source, subject).document();
 }
 
 }  // namespace nearfar

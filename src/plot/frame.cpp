@@ -9,7 +9,7 @@ namespace nearfar::plot {
 namespace {
 
 constexpr double kSlant = 35;  // degrees
-constexpr double kGap = 8;     // between labels
+constexpr double kGap = 5;     // between labels
 
 double widest(const std::vector<std::string>& labels) {
   double most = 0;

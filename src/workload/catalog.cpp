@@ -67,8 +67,8 @@ void check(const WorkloadInfo& info, const WorkloadParameter& parameter, std::ui
   if (possible != value) refuse(info.name, parameter.name, value, what_is_possible(parameter), possible);
 }
 
-Parameters complete(const WorkloadInfo& info, SizeClass size, std::span<const ParameterSetting> settings,
-                    const std::string& input) {
+std::vector<ParameterSetting> complete(const WorkloadInfo& info, SizeClass size,
+                                       std::span<const ParameterSetting> settings) {
   std::vector<ParameterSetting> values;
   for (const WorkloadParameter& parameter : info.parameters)
     values.push_back({parameter.name, value_in(size, parameter)});
@@ -82,7 +82,21 @@ Parameters complete(const WorkloadInfo& info, SizeClass size, std::span<const Pa
     found->value = setting.value;
   }
   for (std::size_t i = 0; i < values.size(); ++i) check(info, info.parameters[i], values[i].value);
-  return {info.name, std::move(values), input};
+  return values;
+}
+
+/// Index into the catalog.
+std::size_t find(std::string_view name, const std::string& input) {
+  const auto infos = catalog();
+  const auto found = std::ranges::find(infos, name, &WorkloadInfo::name);
+  if (found == infos.end()) {
+    throw InputError(fmt::format("There is no workload `{}`; `nearfar list workloads` shows them all.{}", name,
+                                 did_you_mean(name, names_of(infos))));
+  }
+  if (!input.empty() && !found->takes_graph) {
+    throw InputError(fmt::format("{} reads no graph, so it cannot take `{}`.", found->name, input));
+  }
+  return static_cast<std::size_t>(found - infos.begin());
 }
 
 }  // namespace
@@ -127,20 +141,18 @@ SizeClass parse_size(std::string_view text) {
 
 std::string_view size_name(SizeClass size) { return kSizeNames[static_cast<std::size_t>(size)]; }
 
+std::vector<ParameterSetting> effective_parameters(std::string_view name, SizeClass size,
+                                                   std::span<const ParameterSetting> settings,
+                                                   const std::string& input) {
+  return complete(catalog()[find(name, input)], size, settings);
+}
+
 std::shared_ptr<const Workload> make_workload(std::string_view name, SizeClass size,
                                               std::span<const ParameterSetting> settings, std::uint64_t seed,
                                               const std::string& input) {
-  const auto infos = catalog();
-  const auto found = std::ranges::find(infos, name, &WorkloadInfo::name);
-  if (found == infos.end()) {
-    throw InputError(fmt::format("There is no workload `{}`; `nearfar list workloads` shows them all.{}", name,
-                                 did_you_mean(name, names_of(infos))));
-  }
-  if (!input.empty() && !found->takes_graph) {
-    throw InputError(fmt::format("{} reads no graph, so it cannot take `{}`.", found->name, input));
-  }
-  const CatalogEntry& entry = *kEntries[static_cast<std::size_t>(found - infos.begin())];
-  return entry.make(complete(*found, size, settings, input), seed);
+  const std::size_t entry = find(name, input);
+  const WorkloadInfo& info = catalog()[entry];
+  return kEntries[entry]->make({info.name, complete(info, size, settings), input}, seed);
 }
 
 }  // namespace nearfar

@@ -42,6 +42,12 @@ std::span<const WorkloadInfo> catalog();
 SizeClass parse_size(std::string_view text);
 std::string_view size_name(SizeClass size);
 
+/// The values of all parameters of a workload: those of the size, then `settings`. What could never be made is refused
+/// here, without making it: unknown names, values out of range, an `input` for a workload that reads none.
+std::vector<ParameterSetting> effective_parameters(std::string_view name, SizeClass size,
+                                                   std::span<const ParameterSetting> settings,
+                                                   const std::string& input = "");
+
 /// Makes a workload; unknown names and impossible parameters are InputErrors that name the nearest right one. `input`
 /// is the file of a graph to use instead of a generated one, or empty.
 std::shared_ptr<const Workload> make_workload(std::string_view name, SizeClass size,

@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "cli/words.h"
+#include "config/words.h"
 
 namespace nearfar {
 namespace {

@@ -1,4 +1,4 @@
-// A run as a person names it, made ready and carried out. `run` does one, `compare` does many.
+// A run as a person names it, made ready and carried out. `run` does one, `compare` and studies do many.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace nearfar {
 struct Application {
   std::string name;
   std::vector<ParameterSetting> parameters;
-  std::shared_ptr<const Workload> workload;
+  std::string input;                         ///< the file of its graph; empty when it has none of the user's
+  std::shared_ptr<const Workload> workload;  ///< nothing while it is only planned
 };
 
 /// What is common to all runs of a command.
@@ -48,10 +49,22 @@ struct Report {
   RunResult result;
 };
 
-/// The applications of "MT", "FIR+KM", or of a mix by its name, "W1". A parameter goes to every workload of `all_names`
-/// that has it; one that none of them has is an error.
+/// The applications of "MT", "FIR+KM", or of a mix by its name, "W1", with all their parameters. A parameter goes to
+/// every workload of `all_names` that has it; one that none of them has is an error.
+std::vector<Application> plan_applications(const std::string& names, const Experiment& experiment,
+                                           const std::vector<std::string>& all_names);
+
+/// The same, with the workloads made.
 std::vector<Application> make_applications(const std::string& names, const Experiment& experiment,
                                            const std::vector<std::string>& all_names);
+
+/// Those of `parameters` that `names` alone can be given, when all of them were given to `all_names`.
+std::vector<std::string> parameters_for(const std::string& names, const std::vector<std::string>& parameters,
+                                        const std::vector<std::string>& all_names);
+
+/// `designs` is as --design takes it, `overrides` are as --set takes them.
+NamedSystem make_machine(const std::string& system, const std::string& designs,
+                         const std::vector<std::string>& overrides);
 
 /// Several applications need a GPU each.
 void check_fits(const std::string& names, const std::vector<Application>& applications, const NamedSystem& machine);

@@ -1,5 +1,5 @@
 // Splitting, joining and reading numbers.
-#include "cli/words.h"
+#include "config/words.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // From the words of the command line to a RunRequest, and from its result to a report.
-#include "cli/experiment.h"
+#include "study/experiment.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,10 @@
 #include <limits>
 #include <optional>
 
-#include "cli/words.h"
 #include "config/error.h"
+#include "config/words.h"
+#include "designs/design.h"
+#include "designs/names.h"
 #include "workload/mixes.h"
 
 namespace nearfar {
@@ -97,43 +99,68 @@ std::string input_for(const std::string& name, const std::string& input, const s
   return takes(name) || std::ranges::none_of(all_names, takes) ? input : "";
 }
 
-/// The values of all parameters: those of the size, then those that were set.
-std::vector<ParameterSetting> effective(const WorkloadInfo& info, SizeClass size,
-                                        const std::vector<ParameterSetting>& settings) {
-  std::vector<ParameterSetting> out;
-  for (const WorkloadParameter& parameter : info.parameters) {
-    std::uint64_t value = size == SizeClass::Small    ? parameter.small
-                          : size == SizeClass::Medium ? parameter.medium
-                                                      : parameter.paper;
-    for (const ParameterSetting& setting : settings) {
-      if (setting.name == parameter.name) value = setting.value;
-    }
-    out.push_back({parameter.name, value});
+/// The workloads of all names, mixes taken apart.
+std::vector<std::string> single_names(const std::vector<std::string>& all_names) {
+  std::vector<std::string> names;
+  for (const std::string& name : all_names) {
+    for (Part& part : parts_of(name, SizeClass::Small)) names.push_back(std::move(part.name));
   }
-  return out;
+  return names;
 }
 
 }  // namespace
 
-std::vector<Application> make_applications(const std::string& names, const Experiment& experiment,
+std::vector<Application> plan_applications(const std::string& names, const Experiment& experiment,
                                            const std::vector<std::string>& all_names) {
-  std::vector<std::string> single_names;
-  for (const std::string& name : all_names) {
-    for (Part& part : parts_of(name, experiment.size)) single_names.push_back(std::move(part.name));
-  }
+  const std::vector<std::string> singles = single_names(all_names);
   std::vector<Parameter> parameters;
   for (const std::string& text : experiment.parameters) parameters.push_back(parse_parameter(text));
   std::vector<Application> applications;
   for (auto& [name, settings] : parts_of(names, experiment.size)) {
     for (const Parameter& parameter : parameters) {
-      if (is_for(parameter, name, single_names)) settings.push_back(parameter.setting);
+      if (is_for(parameter, name, singles)) settings.push_back(parameter.setting);
     }
-    auto workload = make_workload(name, experiment.size, settings, experiment.seed,
-                                  input_for(name, experiment.input, single_names));
-    applications.push_back({name, effective(*find_workload(name), experiment.size, settings), std::move(workload)});
+    const std::string input = input_for(name, experiment.input, singles);
+    applications.push_back({name, effective_parameters(name, experiment.size, settings, input), input, nullptr});
   }
-  check_addressees(parameters, single_names);
+  check_addressees(parameters, singles);
   return applications;
+}
+
+std::vector<Application> make_applications(const std::string& names, const Experiment& experiment,
+                                           const std::vector<std::string>& all_names) {
+  std::vector<Application> applications = plan_applications(names, experiment, all_names);
+  for (Application& application : applications) {
+    application.workload =
+        make_workload(application.name, experiment.size, application.parameters, experiment.seed, application.input);
+  }
+  return applications;
+}
+
+std::vector<std::string> parameters_for(const std::string& names, const std::vector<std::string>& parameters,
+                                        const std::vector<std::string>& all_names) {
+  const std::vector<std::string> singles = single_names(all_names);
+  std::vector<std::string> taken;
+  for (const std::string& text : parameters) {
+    const Parameter parameter = parse_parameter(text);
+    if (std::ranges::any_of(single_names({names}),
+                            [&](const std::string& name) { return is_for(parameter, name, singles); })) {
+      taken.push_back(text);
+    }
+  }
+  return taken;
+}
+
+NamedSystem make_machine(const std::string& system, const std::string& designs,
+                         const std::vector<std::string>& overrides) {
+  const std::vector<std::string> names = parse_designs(designs);
+  const std::vector<const Design*> chosen = choose_designs(names);
+  check_designs(chosen, load_system(system, overrides).spec);
+  // What the user sets overrules what a design sets.
+  std::vector<std::string> settings;
+  for (const Design* design : chosen) settings.insert(settings.end(), design->settings.begin(), design->settings.end());
+  settings.insert(settings.end(), overrides.begin(), overrides.end());
+  return {system, names, load_system(system, settings)};
 }
 
 void check_fits(const std::string& names, const std::vector<Application>& applications, const NamedSystem& machine) {

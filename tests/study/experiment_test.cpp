@@ -1,4 +1,4 @@
-#include "cli/experiment.h"
+#include "study/experiment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

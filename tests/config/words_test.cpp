@@ -1,11 +1,11 @@
-#include "cli/words.h"
+#include "config/words.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "cli/designs.h"
 #include "config/error.h"
+#include "designs/names.h"
 
 namespace nearfar {
 namespace {

@@ -1,13 +1,13 @@
 // Names of designs and their combinations.
-#include "cli/designs.h"
+#include "designs/names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/words.h"
 #include "config/error.h"
 #include "config/nearest.h"
+#include "config/words.h"
 #include "designs/design.h"
 
 namespace nearfar {

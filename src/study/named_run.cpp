@@ -1,0 +1,85 @@
+// Words of a run, and what its configuration tells without running it.
+#include "study/named_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/words.h"
+#include "designs/names.h"
+#include "study/run_key.h"
+#include "workload/expected.h"
+
+namespace nearfar {
+namespace {
+
+/// One text for each machine.
+std::string machine_name(const NamedRun& run) {
+  return run.system + '\n' + run.designs + '\n' + join(run.overrides, "\n");
+}
+
+}  // namespace
+
+std::vector<std::string> run_words(const NamedRun& run) {
+  std::vector<std::string> words = {
+      "run",      run.workload, "--size", std::string(size_name(run.size)), "--system", run.system,
+      "--design", run.designs,  "--seed", std::to_string(run.seed)};
+  for (const std::string& parameter : run.parameters) words.insert(words.end(), {"--param", parameter});
+  for (const std::string& setting : run.overrides) words.insert(words.end(), {"--set", setting});
+  if (!run.input.empty()) words.insert(words.end(), {"--input", run.input});
+  return words;
+}
+
+std::string run_label(const NamedRun& run) {
+  std::string label = fmt::format("{} {} {} {}", run.workload, size_name(run.size), run.system, run.designs);
+  for (const std::string& setting : run.overrides) label += " " + setting;
+  for (const std::string& parameter : run.parameters) label += " " + parameter;
+  if (!run.input.empty()) label += " " + run.input;
+  if (run.seed != 1) label += fmt::format(" seed={}", run.seed);
+  return label;
+}
+
+std::vector<std::string> missing_designs(const std::string& designs) {
+  std::vector<std::string> missing;
+  const std::vector<DesignInfo> known = list_designs();
+  for (const std::string& name : split(designs, '+')) {
+    if (std::ranges::find(known, name, &DesignInfo::name) == known.end()) missing.push_back(name);
+  }
+  return missing;
+}
+
+const Planner::Machine& Planner::machine(const NamedRun& run) {
+  const std::string name = machine_name(run);
+  if (const auto found = machines_.find(name); found != machines_.end()) return found->second;
+  NamedSystem system = make_machine(run.system, run.designs, run.overrides);
+  std::string configuration = machine_text(system);
+  return machines_.emplace(name, Machine{std::move(system), std::move(configuration)}).first->second;
+}
+
+const std::string& Planner::file_hash(const std::string& path) {
+  if (const auto found = hashes_.find(path); found != hashes_.end()) return found->second;
+  return hashes_.emplace(path, hash_file(path)).first->second;
+}
+
+PlannedRun Planner::plan(const NamedRun& run) {
+  const Machine& on = machine(run);
+  Experiment experiment;
+  experiment.size = run.size;
+  experiment.parameters = run.parameters;
+  experiment.seed = run.seed;
+  experiment.input = run.input;
+  const std::vector<Application> applications = plan_applications(run.workload, experiment, {run.workload});
+  check_fits(run.workload, applications, on.system);
+  PlannedRun planned;
+  planned.run = run;
+  planned.program = program_text(applications, run.seed, run.input.empty() ? "" : file_hash(run.input));
+  planned.key = run_key(on.configuration, planned.program);
+  for (const Application& application : applications) {
+    const Expected size = expected(application.name, run.size);
+    planned.accesses += size.accesses;
+    planned.footprint += size.bytes;
+  }
+  return planned;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,32 @@
+// The key of a result: a hash of everything that the result depends on, and of nothing else. That is the model's
+// sources, the effective configuration, the designs, each application with all its parameters and the content of its
+// input, and the seed. Two names for one machine, or two sizes that are the same, give one key.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "study/experiment.h"
+
+namespace nearfar {
+
+/// A hash of the sources that results depend on, made when they were compiled. A rebuilt model never takes an old
+/// result for its own.
+std::string_view model_version();
+
+/// One line for each parameter of the machine, and one for its designs.
+std::string machine_text(const NamedSystem& machine);
+
+/// One line for each application, and one for the seed. `input_hash` is empty where there is no input.
+std::string program_text(std::span<const Application> applications, std::uint64_t seed, std::string_view input_hash);
+
+std::string run_key(std::string_view machine_text, std::string_view program_text);
+
+/// The key of a run that is at hand.
+std::string run_key(const Report& report);
+
+/// SHA-256 of a file's content; an InputError where it cannot be read.
+std::string hash_file(const std::string& path);
+
+}  // namespace nearfar

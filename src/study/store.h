@@ -1,0 +1,111 @@
+// The store: every finished run in one SQLite file, found by its key.
+//
+// One transaction adds one result, with SQLite's rollback journal and full synchronisation: after a kill, a full disk
+// or a power cut a result is there whole or not at all, several programs may use one file at once, and at rest it is a
+// single file that also works on network file systems (a write-ahead log would not).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "study/result_file.h"
+
+struct sqlite3;
+
+namespace nearfar {
+
+/// The store cannot be read or written: no room, no permission, not a store.
+class StoreError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The statistics of one result by name. Results of alike runs share their names.
+class Statistics {
+ public:
+  using Names = std::vector<std::string>;  ///< sorted
+
+  Statistics() = default;
+  Statistics(std::shared_ptr<const Names> names, std::vector<double> values)
+      : names_(std::move(names)), values_(std::move(values)) {}
+
+  std::optional<double> find(std::string_view name) const;
+  const Names& names() const { return *names_; }
+  const std::vector<double>& values() const { return values_; }  ///< in the order of names()
+
+ private:
+  std::shared_ptr<const Names> names_ = std::make_shared<const Names>();
+  std::vector<double> values_;
+};
+
+struct StoredResult {
+  std::string key;
+  std::string model;    ///< model_version() of the program that made it
+  std::string version;  ///< of the program
+  std::string workload, size, system, designs;
+  std::uint64_t seed = 0;
+  std::uint64_t cycles = 0, instructions = 0, accesses = 0;
+  double host_seconds = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  Statistics statistics;
+};
+
+/// What went wrong the last time, of a run without a result.
+struct FailedRun {
+  std::string key, label, error;
+  unsigned attempts = 0;
+};
+
+/// What runs of one program cost.
+struct KnownCost {
+  std::string program;
+  double host_seconds = 0;  ///< the most
+  double accesses = 0;
+  std::uint64_t peak_rss_bytes = 0;  ///< the most
+};
+
+class ResultStore {
+ public:
+  /// Opens the file, or makes it. A file that is no store, or one of a later version, is an InputError.
+  explicit ResultStore(const std::string& path);
+  ResultStore(const ResultStore&) = delete;
+  ResultStore& operator=(const ResultStore&) = delete;
+  ~ResultStore();
+
+  const std::string& path() const { return path_; }
+
+  bool contains(const std::string& key) const;
+  std::optional<StoredResult> find(const std::string& key) const;
+  /// Those of the keys that are there, in the order of the keys.
+  std::vector<StoredResult> find_all(std::span<const std::string> keys) const;
+  /// The results of this version of the model, by label; of every version with `any_model`.
+  std::vector<StoredResult> all(bool any_model = false) const;
+  /// The complete result as JSON, configuration included.
+  std::string json(const std::string& key) const;
+
+  /// Adds a result, once: a second one under its key is left out. A failure under the key is forgotten.
+  void add(const ResultFile& result, const std::string& program);
+  void add_failure(const std::string& key, const std::string& label, const std::string& error);
+  std::optional<FailedRun> failure(const std::string& key) const;
+  std::vector<KnownCost> known_costs() const;
+
+ private:
+  class Statement;
+  struct Layouts;
+
+  void prepare_schema();
+  std::int64_t layout_of(const std::string& names);
+  StoredResult read(Statement& row) const;
+
+  std::string path_;
+  sqlite3* database_ = nullptr;
+  std::unique_ptr<Layouts> layouts_;
+};
+
+}  // namespace nearfar
