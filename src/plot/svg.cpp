@@ -102,6 +102,18 @@ void Svg::circle(double x, double y, double radius, std::string_view style, std:
   close_shape("circle", title);
 }
 
+void Svg::ring(double x, double y, double radius, std::string_view style) {
+  write("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:g}\" fill=\"none\" class=\"{}\" stroke-width=\"1.5\"/>\n", x, y,
+        radius, style);
+}
+
+void Svg::frame(double x, double y, double width, double height, std::string_view style) {
+  write(
+      "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"none\" class=\"{}\" "
+      "stroke-width=\"2\"/>\n",
+      x, y, width, height, style);
+}
+
 void Svg::diamond(double x, double y, double radius, std::string_view style, std::string_view title) {
   write("<path d=\"M{:.1f} {:.1f}l{:g} {:g}l{:g} {:g}l{:g} {:g}z\" class=\"{}\"", x, y - radius, radius, radius,
         -radius, radius, -radius, -radius, style);

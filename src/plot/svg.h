@@ -34,6 +34,9 @@ class Svg {
   void rect(double x, double y, double width, double height, std::string_view style, std::string_view title = "",
             double opacity = 1);
   void circle(double x, double y, double radius, std::string_view style, std::string_view title = "");
+  void ring(double x, double y, double radius, std::string_view style);
+  /// The outline of a rectangle.
+  void frame(double x, double y, double width, double height, std::string_view style);
   void diamond(double x, double y, double radius, std::string_view style, std::string_view title = "");
   /// `points` as SVG has them: "x,y x,y".
   void polyline(std::string_view points, std::string_view style, double width = 2);

@@ -131,7 +131,7 @@ FigureData bars_of(const Composition& composition) {
   figure.y_label = "speedup over no design";
   figure.unit = "x";
   figure.categories = composition.workloads;
-  if (composition.workloads.size() > 1) figure.categories.emplace_back("geomean");
+  if (composition.workloads.size() > 1) figure.categories.emplace_back("geometric mean");
   for (const Combination& combination : composition.combinations) {
     if (combination.members == 0) continue;
     if (!combination.refused.empty()) {

@@ -119,7 +119,10 @@ class Drawing {
       case FigureKind::Bars: draw_bars(frame); break;
       case FigureKind::Stacked: draw_stacks(frame); break;
       case FigureKind::Lines:
-      case FigureKind::Cdf: draw_lines(frame); break;
+      case FigureKind::Cdf:
+        draw_lines(frame);
+        draw_marks(frame);
+        break;
       case FigureKind::Heat: break;
     }
     frame.draw_categories(figure_.categories, plot::Crowding::Slant);
@@ -242,6 +245,33 @@ class Drawing {
     }
   }
 
+  // --- values that are pointed out
+
+  /// A ring around the point, its words above; words of one point stand together.
+  void draw_marks(const plot::Frame& frame) {
+    const std::size_t count = figure_.categories.size();
+    for (std::size_t i = 0; i < figure_.series.size(); ++i) {
+      svg_.open_group(fmt::format("data-series=\"{}\"", i));
+      for (std::size_t k = 0; k < count; ++k) {
+        const std::string words = mark_words(i, k);
+        const auto& value = figure_.series[i].values[k];
+        if (words.empty() || !value) continue;
+        svg_.ring(frame.x(k, count), frame.y(*value), 8, plot::stroke_class(i));
+        svg_.text(frame.x(k, count), frame.y(*value) - 13, Anchor::Middle, words, "ink", kSmall);
+      }
+      svg_.close_group();
+    }
+  }
+
+  std::string mark_words(std::size_t series, std::size_t category) const {
+    std::string words;
+    for (const FigureMark& mark : figure_.marks) {
+      if (mark.series != figure_.series[series].label || mark.category != category) continue;
+      words += (words.empty() ? "" : ", ") + mark.text;
+    }
+    return words;
+  }
+
   // --- published values
 
   void draw_published(const plot::Frame& frame, const PublishedValue& value) {
@@ -327,7 +357,10 @@ class Drawing {
     constexpr double kStrongest = 0.75;  // the number in the cell stays readable
     svg_.rect(x, y, width - 2, height - 2, from_neutral < 0 ? "less" : "more", tip(i, k),
               most > 0 ? kStrongest * std::abs(from_neutral) / most : 0);
-    svg_.text(x + width / 2, y + height / 2 + 4, Anchor::Middle, plot::short_number(*value), "ink", kFont);
+    const std::string words = mark_words(i, k);
+    svg_.text(x + width / 2, y + height / 2 + 4, Anchor::Middle, plot::short_number(*value), "ink", kFont,
+              !words.empty());
+    if (!words.empty()) svg_.frame(x, y, width - 2, height - 2, "axis");
   }
 
   void draw_notes() {

@@ -13,7 +13,7 @@ namespace nearfar {
 namespace {
 
 /// What a mean over a figure's categories is called there.
-constexpr const char* kMeanCategories[] = {"mean", "geomean"};
+constexpr const char* kMeanCategories[] = {"mean", "geometric mean"};
 
 struct Found {
   std::vector<double> values;
