@@ -45,6 +45,10 @@ void add_value(CLI::App& app, const std::string& names, std::string& value, cons
   if (!value.empty()) option->default_str(value);
 }
 
+void add_hidden_value(CLI::App& app, const std::string& name, std::string& value) {
+  app.add_option(name, value)->group("");
+}
+
 void add_values(CLI::App& app, const std::string& names, std::vector<std::string>& values, const char* kind,
                 const std::string& sentence) {
   app.add_option(names, values, sentence)->type_name(kind)->allow_extra_args(false);

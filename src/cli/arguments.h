@@ -13,6 +13,7 @@ class App;
 namespace nearfar {
 
 inline constexpr const char* kDefaultSystem = "ideal-4gpu";
+inline constexpr const char* kDefaultDatabase = "nearfar.db";
 
 /// What an option's value is. --help shows it, and shell completion chooses its words by it.
 namespace value_kind {
@@ -29,6 +30,9 @@ inline constexpr const char* kDesigns = "DESIGNS";
 inline constexpr const char* kNumber = "N";
 inline constexpr const char* kFile = "FILE";
 inline constexpr const char* kRange = "FROM-TO";
+inline constexpr const char* kStudy = "STUDY";
+inline constexpr const char* kExecutor = "EXECUTOR";
+inline constexpr const char* kWords = "WORDS";
 inline constexpr const char* kSubject = "SUBJECT";
 inline constexpr const char* kShell = "SHELL";
 }  // namespace value_kind
@@ -52,6 +56,8 @@ CLI::App& add_command(CLI::App& program, const std::string& name, const std::str
 void add_flag(CLI::App& app, const std::string& names, bool& value, const std::string& sentence);
 void add_value(CLI::App& app, const std::string& names, std::string& value, const char* kind,
                const std::string& sentence);
+/// An option between programs, which no person needs to see.
+void add_hidden_value(CLI::App& app, const std::string& name, std::string& value);
 /// An option that may be repeated, with one value each time.
 void add_values(CLI::App& app, const std::string& names, std::vector<std::string>& values, const char* kind,
                 const std::string& sentence);

@@ -17,6 +17,7 @@ struct Command {
 Command add_run_command(CLI::App& program);
 Command add_compare_command(CLI::App& program);
 Command add_characterize_command(CLI::App& program);
+Command add_study_command(CLI::App& program);
 Command add_explain_command(CLI::App& program);
 Command add_list_command(CLI::App& program);
 Command add_completion_command(CLI::App& program);

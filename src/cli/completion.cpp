@@ -14,6 +14,7 @@
 #include "config/nearest.h"
 #include "config/words.h"
 #include "designs/names.h"
+#include "study/study_file.h"
 #include "workload/mixes.h"
 
 namespace nearfar {
@@ -65,7 +66,9 @@ Completion completion_of(const std::string& kind) {
   if (kind == kDesign) return {names_of(list_designs()), "+", "", false};
   if (kind == kDesigns) return {names_of(list_designs()), ",+", "", false};
   if (kind == kFile) return {{}, "", "", true};
-  if (kind == kSubject) return {{"workloads", "systems", "designs", "statistics"}, "", "", false};
+  if (kind == kSubject) return {{"workloads", "systems", "designs", "statistics", "studies"}, "", "", false};
+  if (kind == kStudy) return {names_of(list_studies()), "", "", true};
+  if (kind == kExecutor) return {{"local", "slurm"}, "", "", false};
   if (kind == kShell) return {{"bash", "zsh"}, "", "", false};
   return {};
 }
@@ -98,6 +101,11 @@ _nearfar_reply() {
 
 )";
 
+/// Without those between programs.
+std::vector<const CLI::Option*> shown_options(const CLI::App& command) {
+  return command.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+}
+
 std::string bash_reply(const Completion& completion) {
   return fmt::format("_nearfar_reply '{}' '{}' '{}' '{}'", completion.separators, completion.ending,
                      completion.files ? "files" : "", join(completion.words, " "));
@@ -107,7 +115,7 @@ std::string bash_command(const CLI::App& command) {
   std::string by_option;
   std::string positional = "COMPREPLY=()";
   std::vector<std::string> options;
-  for (const CLI::Option* option : command.get_options()) {
+  for (const CLI::Option* option : shown_options(command)) {
     const auto names = long_names(*option);
     options.insert(options.end(), names.begin(), names.end());
     if (!takes_value(*option)) continue;
@@ -193,7 +201,7 @@ std::string zsh_option(const CLI::Option& option) {
 
 std::string zsh_command(const CLI::App& command) {
   std::string out = fmt::format("    {})\n      _arguments", command.get_name());
-  for (const CLI::Option* option : command.get_options()) out += " \\\n        " + zsh_option(*option);
+  for (const CLI::Option* option : shown_options(command)) out += " \\\n        " + zsh_option(*option);
   return out + "\n      ;;\n";
 }
 

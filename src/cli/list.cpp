@@ -15,6 +15,7 @@
 #include "config/words.h"
 #include "designs/names.h"
 #include "machine/statistics.h"
+#include "study/study_file.h"
 #include "workload/expected.h"
 #include "workload/mixes.h"
 
@@ -81,6 +82,12 @@ std::string designs(const Terminal& terminal) {
   return table.text(terminal);
 }
 
+std::string studies(const Terminal& terminal) {
+  Table table({{"study", Align::Left, Tint::Bold}, {"what it shows", Align::Left, Tint::Dim}});
+  for (const StudySummary& study : list_studies()) table.row({study.name, study.title});
+  return table.text(terminal);
+}
+
 std::string statistics(const Terminal& terminal) {
   Table table({{"statistic", Align::Left, Tint::Bold}, {"unit"}, {"meaning", Align::Left, Tint::Dim}});
   for (const StatInfo& stat : list_statistics()) table.row({stat.name, stat.unit, stat.sentence});
@@ -89,7 +96,7 @@ std::string statistics(const Terminal& terminal) {
 
 void perform_list(const ListArguments& arguments) {
   const Terminal terminal = Terminal::of(STDOUT_FILENO);
-  const std::vector<std::string> subjects = {"workloads", "systems", "designs", "statistics"};
+  const std::vector<std::string> subjects = {"workloads", "systems", "designs", "statistics", "studies"};
   const auto subject = std::ranges::find(subjects, arguments.subject) - subjects.begin();
   if (arguments.details && subject != 0) throw InputError("--details is for `nearfar list workloads` only.");
   switch (subject) {
@@ -97,6 +104,7 @@ void perform_list(const ListArguments& arguments) {
     case 1: return write_stdout(systems(terminal));
     case 2: return write_stdout(designs(terminal));
     case 3: return write_stdout(statistics(terminal));
+    case 4: return write_stdout(studies(terminal));
     default: break;
   }
   if (arguments.subject.empty()) throw InputError("`nearfar list` needs one of: " + join(subjects, ", ") + ".");
@@ -108,8 +116,9 @@ void perform_list(const ListArguments& arguments) {
 
 Command add_list_command(CLI::App& program) {
   auto arguments = std::make_shared<ListArguments>();
-  CLI::App& app = add_command(program, "list", "List the workloads, systems, designs or statistics there are");
-  add_value(app, "SUBJECT", arguments->subject, value_kind::kSubject, "workloads, systems, designs or statistics");
+  CLI::App& app = add_command(program, "list", "List the workloads, systems, designs, statistics or studies there are");
+  add_value(app, "SUBJECT", arguments->subject, value_kind::kSubject,
+            "workloads, systems, designs, statistics or studies");
   add_flag(app, "--details", arguments->details, "Of workloads, also parameters, footprint and accesses in every size");
   return {&app, [arguments] { perform_list(*arguments); }};
 }

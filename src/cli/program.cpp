@@ -17,6 +17,7 @@
 #include "config/error.h"
 #include "config/nearest.h"
 #include "machine/run.h"
+#include "study/runner.h"
 
 namespace nearfar {
 namespace {
@@ -48,7 +49,8 @@ constexpr const char* kDescription =
     "  system     GPUs, host and links with every size, latency and bandwidth: one file in systems/\n"
     "  design     a named change to the baseline machine\n"
     "  workload   a program: kernels over buffers, in the sizes small, medium and paper\n"
-    "  run        a workload on a system with designs: one result, the same every time";
+    "  run        a workload on a system with designs: one result, the same every time\n"
+    "  study      many runs, and the tables and figures made of them: one file in studies/";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -56,6 +58,7 @@ constexpr const char* kExamples =
     "  nearfar run PR --size small --json result.json    the complete result in a file\n"
     "  nearfar run FIR+KM+MT+ST                          four applications, one on each GPU\n"
     "  nearfar compare MT PR --vary gpus=1,2,4           side by side, in a table and bars\n"
+    "  nearfar study least-tlb-fig4 --quick              many runs on all cores, resumed where they ended\n"
     "  nearfar characterize PR --svg pr.svg              what it does to memory, without a run\n"
     "  nearfar explain --set gpu.l2.size=4MiB --changed  what the machine is, and why\n"
     "  nearfar list workloads --details\n\n"
@@ -70,6 +73,7 @@ void complain(const std::string& message) {
 std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;  // between programs
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
   return names;
@@ -126,6 +130,9 @@ int perform(const std::vector<Command>& commands) {
   const auto chosen = std::ranges::find_if(commands, [](const Command& command) { return command.app->parsed(); });
   try {
     chosen->perform();
+  } catch (const Interrupted& what) {
+    fmt::print(stderr, "nearfar: {}\n", what.what());
+    return kExitInterrupted;
   } catch (const InputError& error) {
     complain(error.what());
     return kExitInput;
@@ -147,9 +154,10 @@ int run_program(std::vector<std::string> words) {
   program.set_help_flag("-h,--help", "Show this help");
   program.set_version_flag("--version", fmt::format("nearfar {}", version()), "Show the version");
   program.require_subcommand(0, 1);
-  const std::vector<Command> commands = {add_run_command(program),          add_compare_command(program),
-                                         add_characterize_command(program), add_explain_command(program),
-                                         add_list_command(program),         add_completion_command(program)};
+  const std::vector<Command> commands = {add_run_command(program),       add_compare_command(program),
+                                         add_study_command(program),     add_characterize_command(program),
+                                         add_explain_command(program),   add_list_command(program),
+                                         add_completion_command(program)};
   program.footer(kExamples);  // only now: commands inherit what is there when they are added
   if (words.empty()) words = {"--help"};
   std::ranges::reverse(words);  // CLI11 takes them from the back

@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
@@ -14,15 +15,18 @@ namespace {
 constexpr double kQuietSeconds = 0.5;
 constexpr const char* kEraseLine = "\r\x1b[K";
 
-std::string left_text(double seconds) {
-  if (seconds < 1) return "less than 1 s left";
+}  // namespace
+
+std::string duration_text(double seconds) {
   const long whole = std::lround(seconds);
-  if (whole < 100) return fmt::format("{} s left", whole);
-  if (whole < 6000) return fmt::format("{} min {} s left", whole / 60, whole % 60);
-  return fmt::format("{} h {} min left", whole / 3600, whole % 3600 / 60);
+  if (whole < 100) return fmt::format("{} s", whole);
+  if (whole < 6000) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-}  // namespace
+std::string time_left_text(double seconds) {
+  return seconds < 1 ? "less than 1 s left" : duration_text(seconds) + " left";
+}
 
 std::string progress_text(const std::string& label, const Progress& progress, double seconds, unsigned width) {
   const double share = progress.groups_total == 0
@@ -30,7 +34,7 @@ std::string progress_text(const std::string& label, const Progress& progress, do
                            : static_cast<double>(progress.groups_done) / static_cast<double>(progress.groups_total);
   std::string text = fmt::format("{}  {:3.0f} %", label, 100 * share);
   if (seconds > 0) text += fmt::format("  {} accesses/s", count_text(static_cast<double>(progress.accesses) / seconds));
-  if (share > 0) text += "  " + left_text(seconds / share - seconds);
+  if (share > 0) text += "  " + time_left_text(seconds / share - seconds);
   return width > 0 && text.size() >= width ? text.substr(0, width - 1) : text;
 }
 
@@ -48,6 +52,11 @@ void ProgressLine::update(const Progress& progress) {
   const std::string text = progress_text(label_, progress, elapsed.count(), terminal_.width);
   fmt::print(stderr, "{}{}", kEraseLine, text);
   std::fflush(stderr);
+}
+
+void write_progress(int descriptor, const Progress& progress) {
+  const std::string line = fmt::format("{} {} {}\n", progress.groups_done, progress.groups_total, progress.accesses);
+  [[maybe_unused]] const ssize_t written = ::write(descriptor, line.data(), line.size());  // nobody may be listening
 }
 
 }  // namespace nearfar

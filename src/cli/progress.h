@@ -9,6 +9,11 @@
 
 namespace nearfar {
 
+/// "40 s", "3 min 20 s" or "2 h 5 min".
+std::string duration_text(double seconds);
+/// The same, "left"; "less than 1 s left".
+std::string time_left_text(double seconds);
+
 /// "MT  43 %  3.20 M accesses/s  12 s left", cut to `width` columns (0: whole).
 std::string progress_text(const std::string& label, const Progress& progress, double seconds, unsigned width);
 
@@ -28,5 +33,8 @@ class ProgressLine {
   std::chrono::steady_clock::time_point start_;
   bool shown_ = false;
 };
+
+/// For a program that watches this one: how far the run is, in one line.
+void write_progress(int descriptor, const Progress& progress);
 
 }  // namespace nearfar

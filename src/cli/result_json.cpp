@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/version.h"
+#include "study/run_key.h"
 
 namespace nearfar {
 namespace {
@@ -78,6 +79,8 @@ Json json_of(const Report& report) {
   const RunResult& result = report.result;
   Json out;
   out["version"] = version();
+  out["model"] = model_version();
+  out["key"] = run_key(report);
   out["workload"] = report.workload;
   out["size"] = size_name(report.experiment.size);
   out["system"] = report.machine.system;

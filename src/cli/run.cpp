@@ -17,9 +17,13 @@
 #include "cli/summary.h"
 #include "cli/timeline_json.h"
 #include "config/error.h"
+#include "config/words.h"
+#include "study/child.h"
 
 namespace nearfar {
 namespace {
+
+constexpr std::uint64_t kMostDescriptors = 1 << 20;
 
 struct RunArguments {
   std::string workload;
@@ -28,6 +32,7 @@ struct RunArguments {
   std::vector<std::string> overrides;
   std::string design = "baseline";
   std::string json, csv;
+  std::string progress;  ///< number of a descriptor
   std::string timeline, timeline_gpu, timeline_bytes, timeline_cycles;
 };
 
@@ -89,13 +94,19 @@ void perform_run(const RunArguments& arguments) {
   std::optional<OutputFile> timeline;
   if (experiment.timeline.on) timeline.emplace(arguments.timeline);
   if (timeline && timeline->is_stdout()) throw InputError("--timeline takes a file, not standard output.");
+  std::optional<int> listener;
+  if (!arguments.progress.empty()) {
+    listener = static_cast<int>(parse_whole(kProgressOption, arguments.progress, 0, kMostDescriptors));
+  }
   const auto applications = make_applications(arguments.workload, experiment, {arguments.workload});
   check_fits(arguments.workload, applications, machine);
 
   const Terminal error_terminal = arguments.experiment.quiet ? Terminal{} : Terminal::of(STDERR_FILENO);
   std::optional<ProgressLine> line(std::in_place, arguments.workload, error_terminal);
-  const Report report = perform(arguments.workload, applications, experiment, machine,
-                                [&](const Progress& progress) { line->update(progress); });
+  const Report report = perform(arguments.workload, applications, experiment, machine, [&](const Progress& progress) {
+    line->update(progress);
+    if (listener) write_progress(*listener, progress);
+  });
   line.reset();
 
   if (json) json->write(run_json(report));
@@ -119,6 +130,7 @@ Command add_run_command(CLI::App& program) {
   add_experiment_options(app, arguments->experiment);
   add_value(app, "--json", arguments->json, kFile, "Write the complete result as JSON; - is standard output");
   add_value(app, "--csv", arguments->csv, kFile, "Write the statistics as CSV; - is standard output");
+  add_hidden_value(app, kProgressOption, arguments->progress);
   add_value(app, "--timeline", arguments->timeline, kFile,
             "Write the life of translation requests, walkers, queues and migrations as a Chrome trace (Perfetto)");
   add_value(app, "--timeline-gpu", arguments->timeline_gpu, kNumber, "Only what one GPU does");

@@ -5,14 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "config/configuration.h"
 #include "config/error.h"
+#include "config/folder.h"
 #include "config/nearest.h"
 #include "config/source.h"
 #include "config/yaml.h"
@@ -23,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kExtension = ".yaml";
 constexpr std::size_t kLongestChain = 16;
 
 /// Keys of a file that speak about the file, not about the machine.
@@ -32,46 +30,9 @@ const std::vector<std::string>& file_keys() {
   return keys;
 }
 
-bool is_path(std::string_view name) { return name.ends_with(kExtension); }
+bool is_path(std::string_view name) { return name.ends_with(kYamlExtension); }
 
-std::optional<fs::path> systems_above_program() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  for (fs::path at = program.parent_path(); !error; at = at.parent_path()) {
-    if (fs::is_directory(at / "systems", error)) return at / "systems";
-    if (at == at.parent_path()) break;
-    error.clear();
-  }
-  return std::nullopt;
-}
-
-fs::path systems_directory() {
-  std::error_code error;
-  if (const char* given = std::getenv("NEARFAR_SYSTEMS"); given != nullptr && *given != '\0') {
-    if (fs::is_directory(given, error)) return given;
-    throw InputError(fmt::format("NEARFAR_SYSTEMS names `{}`, which is not a directory.", given));
-  }
-  if (fs::is_directory("systems", error)) return "systems";
-  if (const auto above = systems_above_program()) return *above;
-  throw InputError("there is no folder `systems` here or above the program; name one in NEARFAR_SYSTEMS.");
-}
-
-/// Files of systems/ are shown the same wherever the program is started.
-std::string shown_in_systems(const fs::path& directory, const std::string& file) {
-  const fs::path folder = directory.has_filename() ? directory.filename() : directory.parent_path().filename();
-  return (folder / file).string();
-}
-
-/// Names of all files in systems/, without their extension, sorted.
-std::vector<std::string> names_in(const fs::path& directory) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().extension() == kExtension) names.push_back(entry->path().stem().string());
-  }
-  std::ranges::sort(names);
-  return names;
-}
+fs::path systems_directory() { return find_folder("systems", "NEARFAR_SYSTEMS"); }
 
 /// One file of the chain from a system to its oldest base.
 struct Document {
@@ -114,8 +75,8 @@ Document read_path(const std::string& path) {
 }
 
 Document read_in(const fs::path& directory, const std::string& name) {
-  const std::string file = name + std::string(kExtension);
-  return make_document(name, directory, read_source((directory / file).string(), shown_in_systems(directory, file)));
+  const std::string file = name + std::string(kYamlExtension);
+  return make_document(name, directory, read_source((directory / file).string(), shown_in_folder(directory, file)));
 }
 
 bool is_known(const fs::path& directory, const std::string& name) {
@@ -160,7 +121,7 @@ Document read_base(const Document& derived, const YamlEntry& entry) {
   const fs::path systems = systems_directory();
   const bool in_systems = fs::equivalent(derived.directory, systems, error);
   if (!in_systems && is_known(derived.directory, name)) {
-    return read_path((derived.directory / (name + std::string(kExtension))).lexically_normal().string());
+    return read_path((derived.directory / (name + std::string(kYamlExtension))).lexically_normal().string());
   }
   if (is_known(systems, name)) return read_in(systems, name);
   const std::vector<std::string> names = names_in(systems);
@@ -245,7 +206,7 @@ std::vector<SystemSummary> list_systems() {
   std::vector<SystemSummary> systems;
   const fs::path directory = systems_directory();
   for (const std::string& name : runnable_names(directory)) {
-    const std::string path = (directory / (name + std::string(kExtension))).string();
+    const std::string path = (directory / (name + std::string(kYamlExtension))).string();
     try {
       systems.push_back({name, path, read_in(directory, name).text("description")});
     } catch (const InputError& error) {

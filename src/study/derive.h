@@ -20,13 +20,13 @@ class StudyResults {
 
   void add(const NamedRun& run, StoredResult result) { results_[run] = std::move(result); }
   const StoredResult* find(const NamedRun& run) const;
-  /// "design least-tlb does not exist yet", "it has not been run", "it failed: …"; one entry for each reason and how
-  /// many runs it keeps from being measured.
-  const std::map<std::string, std::size_t>& reasons() const { return reasons_; }
+  /// Why a run has no result: "design least-tlb does not exist yet", "runs that are still to be done", "MT … failed:
+  /// …".
+  std::string reason(const NamedRun& run) const;
 
  private:
   std::map<NamedRun, StoredResult> results_;
-  std::map<std::string, std::size_t> reasons_;
+  std::map<NamedRun, std::string> reasons_;
 };
 
 /// The figures of a study, in its order. What was not measured is nothing; a mean is given only over what is complete.

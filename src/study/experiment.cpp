@@ -70,26 +70,6 @@ void check_addressees(const std::vector<Parameter>& parameters, const std::vecto
   }
 }
 
-/// One of the workloads of a run as it was named, with what the mix it belongs to says of it.
-struct Part {
-  std::string name;
-  std::vector<ParameterSetting> settings{};
-};
-
-/// "FIR+KM" or "W1", or both, taken apart.
-std::vector<Part> parts_of(const std::string& names, SizeClass size) {
-  std::vector<Part> parts;
-  for (const std::string& name : split(names, '+')) {
-    const auto mix = std::ranges::find(mixes(), name, &Mix::name);
-    if (mix == mixes().end()) {
-      parts.push_back({name});
-      continue;
-    }
-    for (const std::string& workload : mix->workloads) parts.push_back({workload, settings_in_mix(workload, size)});
-  }
-  return parts;
-}
-
 /// The input goes to every workload that takes one. Where none does, the first one's maker says so.
 std::string input_for(const std::string& name, const std::string& input, const std::vector<std::string>& all_names) {
   const auto takes = [](const std::string& each) {
@@ -103,12 +83,25 @@ std::string input_for(const std::string& name, const std::string& input, const s
 std::vector<std::string> single_names(const std::vector<std::string>& all_names) {
   std::vector<std::string> names;
   for (const std::string& name : all_names) {
-    for (Part& part : parts_of(name, SizeClass::Small)) names.push_back(std::move(part.name));
+    for (ApplicationPart& part : application_parts(name, SizeClass::Small)) names.push_back(std::move(part.name));
   }
   return names;
 }
 
 }  // namespace
+
+std::vector<ApplicationPart> application_parts(const std::string& names, SizeClass size) {
+  std::vector<ApplicationPart> parts;
+  for (const std::string& name : split(names, '+')) {
+    const auto mix = std::ranges::find(mixes(), name, &Mix::name);
+    if (mix == mixes().end()) {
+      parts.push_back({name});
+      continue;
+    }
+    for (const std::string& workload : mix->workloads) parts.push_back({workload, settings_in_mix(workload, size)});
+  }
+  return parts;
+}
 
 std::vector<Application> plan_applications(const std::string& names, const Experiment& experiment,
                                            const std::vector<std::string>& all_names) {
@@ -116,12 +109,12 @@ std::vector<Application> plan_applications(const std::string& names, const Exper
   std::vector<Parameter> parameters;
   for (const std::string& text : experiment.parameters) parameters.push_back(parse_parameter(text));
   std::vector<Application> applications;
-  for (auto& [name, settings] : parts_of(names, experiment.size)) {
+  for (auto& [name, settings] : application_parts(names, experiment.size)) {
     for (const Parameter& parameter : parameters) {
       if (is_for(parameter, name, singles)) settings.push_back(parameter.setting);
     }
     const std::string input = input_for(name, experiment.input, singles);
-    applications.push_back({name, effective_parameters(name, experiment.size, settings, input), input, nullptr});
+    applications.push_back({name, effective_parameters(name, experiment.size, settings, input), nullptr, input});
   }
   check_addressees(parameters, singles);
   return applications;

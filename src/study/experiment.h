@@ -17,8 +17,8 @@ namespace nearfar {
 struct Application {
   std::string name;
   std::vector<ParameterSetting> parameters;
-  std::string input;                         ///< the file of its graph; empty when it has none of the user's
   std::shared_ptr<const Workload> workload;  ///< nothing while it is only planned
+  std::string input{};                       ///< the file of its graph; empty when it has none of the user's
 };
 
 /// What is common to all runs of a command.
@@ -48,6 +48,15 @@ struct Report {
   std::vector<Application> applications;
   RunResult result;
 };
+
+/// One of the workloads of a run as it was named, with what the mix it belongs to says of it.
+struct ApplicationPart {
+  std::string name;
+  std::vector<ParameterSetting> settings{};
+};
+
+/// "FIR+KM" or "W1", or both, taken apart.
+std::vector<ApplicationPart> application_parts(const std::string& names, SizeClass size);
 
 /// The applications of "MT", "FIR+KM", or of a mix by its name, "W1", with all their parameters. A parameter goes to
 /// every workload of `all_names` that has it; one that none of them has is an error.

@@ -2,8 +2,8 @@
 // first. A run that fails, crashes or hangs is recorded and does not stop the others.
 #pragma once
 
-#include <chrono>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -43,6 +43,12 @@ struct RunnerOutcome {
   std::size_t done = 0;
   std::size_t failed = 0;
   bool interrupted = false;  ///< by Ctrl-C or a termination; what is missing is run the next time
+};
+
+/// Thrown where a person ended the work early; says how to go on.
+class Interrupted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 /// Runs on this machine.

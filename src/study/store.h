@@ -9,11 +9,11 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "config/error.h"
 #include "study/result_file.h"
 
 struct sqlite3;
@@ -21,9 +21,9 @@ struct sqlite3;
 namespace nearfar {
 
 /// The store cannot be read or written: no room, no permission, not a store.
-class StoreError : public std::runtime_error {
+class StoreError : public InputError {
  public:
-  using std::runtime_error::runtime_error;
+  using InputError::InputError;
 };
 
 /// The statistics of one result by name. Results of alike runs share their names.
@@ -97,10 +97,13 @@ class ResultStore {
 
  private:
   class Statement;
+  class Transaction;
   struct Layouts;
 
+  void execute(const char* sql) const;
   void prepare_schema();
-  std::int64_t layout_of(const std::string& names);
+  std::uint64_t layout_of(const std::string& names);
+  const std::shared_ptr<const std::vector<std::string>>& names_of(std::int64_t layout) const;
   StoredResult read(Statement& row) const;
 
   std::string path_;

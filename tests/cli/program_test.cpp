@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"characterize MT --gpus 33", "--gpus must be a whole number from 1 to 32"},
                       Mistake{"characterize MTT", "Did you mean `MT`?"},
                       Mistake{"explain surplus", "`surplus` is one argument too many for `nearfar explain`"},
-                      Mistake{"list", "`nearfar list` needs one of: workloads, systems, designs, statistics."},
+                      Mistake{"list", "`nearfar list` needs one of: workloads, systems, designs, statistics, studies."},
                       Mistake{"list workload", "Did you mean `workloads`?"},
                       Mistake{"list systems --details", "--details is for `nearfar list workloads` only."},
                       Mistake{"completion", "`nearfar completion` needs the name of a shell"},

@@ -45,12 +45,14 @@ Report report_of(std::vector<std::string> names) {
 
 TEST(ResultJson, HasEveryPromisedKey) {
   const Json json = Json::parse(run_json(report_of({"MT"})));
-  for (const char* key : {"version", "workload", "size", "system", "designs", "seed", "threads", "cycles",
-                          "instructions", "accesses", "host_seconds", "peak_rss_bytes", "statistics", "parameters",
-                          "configuration", "configuration_origins", "launches", "applications"}) {
+  for (const char* key :
+       {"version",      "model",          "key",        "workload",   "size",          "system",
+        "designs",      "seed",           "threads",    "cycles",     "instructions",  "accesses",
+        "host_seconds", "peak_rss_bytes", "statistics", "parameters", "configuration", "configuration_origins",
+        "launches",     "applications"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
-  EXPECT_EQ(json.size(), 18U);
+  EXPECT_EQ(json.size(), 20U);
 }
 
 TEST(ResultJson, KeepsCountsExact) {
