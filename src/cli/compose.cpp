@@ -121,7 +121,8 @@ std::string effects_table(const Composition& composition, const Terminal& termin
 }
 
 std::string pairs_table(const Composition& composition, const Terminal& terminal) {
-  std::vector<Table::Column> columns = {{"pair"}, {"interaction", Align::Right}, {"they", Align::Left, Tint::Bold}};
+  std::vector<Table::Column> columns = {
+      {"pair"}, {"interaction", Align::Right}, {"with others", Align::Right}, {"they", Align::Left, Tint::Bold}};
   const bool several = composition.workloads.size() > 1;
   if (several) {
     for (const std::string& workload : composition.workloads) columns.push_back({workload, Align::Right, Tint::Dim});
@@ -129,7 +130,8 @@ std::string pairs_table(const Composition& composition, const Terminal& terminal
   Table table(columns, 2);
   for (const PairEffect& pair : composition.pairs) {
     std::vector<std::string> cells = {composition.designs[pair.first] + " + " + composition.designs[pair.second],
-                                      factor(pair.interaction), relationship_name(pair.relationship)};
+                                      factor(pair.interaction), factor(pair.average),
+                                      relationship_name(pair.relationship)};
     if (several) {
       for (const auto& each : pair.by_workload) cells.push_back(factor(each));
     }
@@ -139,11 +141,14 @@ std::string pairs_table(const Composition& composition, const Terminal& terminal
 }
 
 std::string refusals(const Composition& composition) {
-  std::string out;
-  for (const Combination& each : composition.combinations) {
-    if (!each.refused.empty()) out += fmt::format("  {}: {}\n", each.label, each.refused);
-  }
-  return out.empty() ? out : "\nrefused\n" + out;
+  const auto least = least_refused(composition);
+  if (least.empty()) return "";
+  std::string out = "\nrefused\n";
+  for (const Combination* each : least) out += fmt::format("  {}: {}\n", each->label, each->refused);
+  const auto all = static_cast<std::size_t>(
+      std::ranges::count_if(composition.combinations, [](const Combination& each) { return !each.refused.empty(); }));
+  if (all > least.size()) out += fmt::format("  and {} combinations that contain such a one\n", all - least.size());
+  return out;
 }
 
 std::string heading(const ComposeArguments& arguments) {
@@ -174,7 +179,7 @@ std::string html_of(const Composition& composition, const ComposeArguments& argu
   std::vector<std::vector<std::string>> pairs;
   for (const PairEffect& pair : composition.pairs) {
     pairs.push_back({escaped(composition.designs[pair.first] + " + " + composition.designs[pair.second]),
-                     relationship_name(pair.relationship), factor(pair.interaction)});
+                     relationship_name(pair.relationship), factor(pair.interaction), factor(pair.average)});
   }
   std::vector<std::vector<std::string>> designs;
   for (std::size_t i = 0; i < composition.designs.size(); ++i) {
@@ -183,8 +188,8 @@ std::string html_of(const Composition& composition, const ComposeArguments& argu
   }
   sections.push_back({"effects", "Effects",
                       table_html({"design", "alone", "average with others"}, designs, 1) +
-                          table_html({"pair", "they", "interaction"}, pairs, 2)});
-  return page_html(fmt::format("{} on {}", arguments.designs, join(arguments.sweep.workloads, ", ")),
+                          table_html({"pair", "they", "interaction", "average with others"}, pairs, 2)});
+  return page_html(fmt::format("{} on {}", join(composition.designs, ", "), join(arguments.sweep.workloads, ", ")),
                    fmt::format("<p class=\"pale\">{}</p>", escaped(heading(arguments))), sections);
 }
 

@@ -19,6 +19,15 @@ Json named(const std::vector<Key>& keys, const std::vector<Value>& values) {
   return out;
 }
 
+/// Cycles are whole numbers.
+Json cycles_of(const std::vector<std::string>& workloads, const std::vector<std::optional<double>>& cycles) {
+  Json out = Json::object();
+  for (std::size_t i = 0; i < workloads.size(); ++i) {
+    out[workloads[i]] = cycles[i] ? Json(static_cast<std::uint64_t>(*cycles[i])) : Json(nullptr);
+  }
+  return out;
+}
+
 std::string text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 }  // namespace
@@ -35,7 +44,7 @@ std::string composition_json(const Composition& composition) {
     if (!each.refused.empty()) {
       entry["refused"] = each.refused;
     } else {
-      entry["cycles"] = named(composition.workloads, each.cycles);
+      entry["cycles"] = cycles_of(composition.workloads, each.cycles);
       entry["speedups"] = named(composition.workloads, each.speedups);
       entry["mean"] = json_of(each.mean);
     }
@@ -54,6 +63,7 @@ std::string composition_json(const Composition& composition) {
     out["interactions"].push_back({{"first", composition.designs[pair.first]},
                                    {"second", composition.designs[pair.second]},
                                    {"interaction", json_of(pair.interaction)},
+                                   {"average", json_of(pair.average)},
                                    {"relationship", relationship_name(pair.relationship)},
                                    {"by_workload", named(composition.workloads, pair.by_workload)}});
   }
@@ -67,7 +77,8 @@ std::string tuning_json(const Tuning& tuning) {
   out["points"] = Json::array();
   for (std::size_t point = 0; point < tuning.points(); ++point) {
     Json cycles = Json::object(), speedups = Json::object();
-    for (std::size_t w = 0; w < tuning.workloads.size(); ++w) cycles[tuning.workloads[w]] = tuning.cycles[w][point];
+    for (std::size_t w = 0; w < tuning.workloads.size(); ++w)
+      cycles[tuning.workloads[w]] = static_cast<std::uint64_t>(tuning.cycles[w][point]);
     for (const TunedCurve& curve : tuning.curves) speedups[curve.label] = curve.speedups[point];
     out["points"].push_back({{"settings", tuning.overrides(point)}, {"cycles", cycles}, {"speedups", speedups}});
   }

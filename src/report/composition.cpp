@@ -98,7 +98,8 @@ class Analysis {
                                mean_effect(members));
       if (each) mean.add(*each);
     }
-    result.interaction = exponential(mean.value());
+    result.interaction = exponential(beyond(mean_effect(a | b), mean_effect(a), mean_effect(b), mean_effect(0)));
+    result.average = exponential(mean.value());
     for (std::size_t w = 0; w < composition_.workloads.size(); ++w) {
       result.by_workload.push_back(
           exponential(beyond(effect_on(a | b, w), effect_on(a, w), effect_on(b, w), effect_on(0, w))));
@@ -130,18 +131,19 @@ FigureData bars_of(const Composition& composition) {
   figure.kind = FigureKind::Bars;
   figure.y_label = "speedup over no design";
   figure.unit = "x";
-  figure.categories = composition.workloads;
-  if (composition.workloads.size() > 1) figure.categories.emplace_back("geometric mean");
+  // Combinations along the axis: there may be far more of them than there are colours.
+  for (const std::string& workload : composition.workloads) figure.series.push_back({workload, {}});
+  const bool several = composition.workloads.size() > 1;
+  if (several) figure.series.push_back({"geometric mean", {}});
   for (const Combination& combination : composition.combinations) {
-    if (combination.members == 0) continue;
-    if (!combination.refused.empty()) {
-      figure.notes.push_back(fmt::format("{} cannot be built: {}", combination.label, combination.refused));
-      continue;
+    if (combination.members == 0 || !combination.refused.empty()) continue;
+    figure.categories.push_back(combination.label);
+    for (std::size_t w = 0; w < composition.workloads.size(); ++w) {
+      figure.series[w].values.push_back(combination.speedups[w]);
     }
-    FigureSeries series{combination.label, combination.speedups};
-    if (composition.workloads.size() > 1) series.values.push_back(combination.mean);
-    figure.series.push_back(std::move(series));
+    if (several) figure.series.back().values.push_back(combination.mean);
   }
+  for (const Combination* refused : least_refused(composition)) figure.notes.push_back(refused->refused);
   return figure;
 }
 
@@ -186,6 +188,16 @@ std::string combination_label(const std::vector<std::string>& designs, std::uint
     label += (label.empty() ? "" : "+") + designs[i];
   }
   return label.empty() ? "baseline" : label;
+}
+
+std::vector<const Combination*> least_refused(const Composition& composition) {
+  std::vector<const Combination*> out;
+  for (const Combination& combination : composition.combinations) {
+    const bool contains_one = std::ranges::any_of(
+        out, [&](const Combination* smaller) { return (combination.members & smaller->members) == smaller->members; });
+    if (!combination.refused.empty() && !contains_one) out.push_back(&combination);
+  }
+  return out;
 }
 
 void analyse(Composition& composition) { Analysis(composition).run(); }

@@ -21,7 +21,7 @@ struct Combination {
   std::optional<double> mean;                   ///< geometric, over all workloads
 };
 
-/// How a pair gets on, by its interaction beyond kThreshold.
+/// How a pair gets on, by its interaction alone.
 enum class Relationship : std::uint8_t {
   AddUp,      ///< together they are worth the product of what each is worth
   Reinforce,  ///< more than the product
@@ -42,7 +42,8 @@ struct DesignEffect {
 
 struct PairEffect {
   std::size_t first = 0, second = 0;
-  std::optional<double> interaction;  ///< what the pair is worth over the product of both, over all combinations
+  std::optional<double> interaction;  ///< what the pair alone is worth over the product of both
+  std::optional<double> average;      ///< the same, over all combinations of the others with which it was measured
   std::vector<std::optional<double>> by_workload;  ///< of the pair alone
   Relationship relationship = Relationship::Unknown;
 };
@@ -61,6 +62,9 @@ std::string combination_label(const std::vector<std::string>& designs, std::uint
 
 /// Fills in everything that follows from the cycles and refusals of `combinations`.
 void analyse(Composition& composition);
+
+/// Those that are refused for a reason of their own: they contain no other that is refused.
+std::vector<const Combination*> least_refused(const Composition& composition);
 
 /// Bars of all combinations, and the heat map of pairs.
 std::vector<FigureData> composition_figures(const Composition& composition);

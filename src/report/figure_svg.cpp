@@ -32,6 +32,11 @@ bool measured(const FigureSeries& series) {
 /// The value that says "no effect".
 double neutral(const FigureData& figure) { return figure.unit == "x" ? 1 : 0; }
 
+/// How far a value is from that; of ratios the logarithm, so that twice and half are equally far.
+double effect(const FigureData& figure, double value) {
+  return figure.unit == "x" && value > 0 ? std::log(value) : value - neutral(figure);
+}
+
 class Drawing {
  public:
   Drawing(const FigureData& figure, bool whole) : figure_(figure), whole_(whole) {
@@ -322,7 +327,7 @@ class Drawing {
     for (const FigureSeries& series : figure_.series) {
       labels = std::max(labels, plot::text_width(series.label, kFont));
       for (const auto& value : series.values) {
-        if (value) most = std::max(most, std::abs(*value - neutral(figure_)));
+        if (value) most = std::max(most, std::abs(effect(figure_, *value)));
       }
     }
     const double left = kMargin + labels + 10;
@@ -353,7 +358,7 @@ class Drawing {
       svg_.text(x + width / 2, y + height / 2 + 4, Anchor::Middle, "–", "pale", kFont);
       return;
     }
-    const double from_neutral = *value - neutral(figure_);
+    const double from_neutral = effect(figure_, *value);
     constexpr double kStrongest = 0.75;  // the number in the cell stays readable
     svg_.rect(x, y, width - 2, height - 2, from_neutral < 0 ? "less" : "more", tip(i, k),
               most > 0 ? kStrongest * std::abs(from_neutral) / most : 0);

@@ -59,7 +59,8 @@ TEST(Composition, AveragesOverTheOthers) {
   EXPECT_THAT(made.effects[0].alone, Optional(DoubleNear(2, 1e-9)));
   EXPECT_THAT(made.effects[2].alone, Optional(DoubleNear(1, 1e-9)));
   EXPECT_THAT(made.effects[0].average, Optional(DoubleNear(std::pow(2 * 2 * 2 * 4, 0.25), 1e-9)));
-  EXPECT_THAT(made.pairs[0].interaction, Optional(DoubleNear(std::sqrt(2), 1e-9)));
+  EXPECT_THAT(made.pairs[0].interaction, Optional(DoubleNear(1, 1e-9))) << "of the pair alone";
+  EXPECT_THAT(made.pairs[0].average, Optional(DoubleNear(std::sqrt(2), 1e-9)));
 }
 
 TEST(Composition, LeavesOutWhatIsRefusedOrMissing) {
@@ -76,8 +77,10 @@ TEST(Composition, LeavesOutWhatIsRefusedOrMissing) {
   EXPECT_EQ(made.pairs[2].relationship, Relationship::Unknown) << "b and c were not measured together";
   const auto figures = composition_figures(made);
   ASSERT_EQ(figures.size(), 2U);
-  EXPECT_EQ(figures[0].series.size(), 5U) << "all but the baseline and the refused";
-  EXPECT_EQ(figures[0].notes.size(), 2U);
+  EXPECT_EQ(figures[0].categories.size(), 5U) << "all but the baseline and the refused";
+  ASSERT_EQ(least_refused(made).size(), 1U) << "the other one contains it";
+  EXPECT_EQ(least_refused(made)[0]->label, "a+b");
+  EXPECT_EQ(figures[0].notes.size(), 1U);
   EXPECT_FALSE(figures[1].series[0].values[1]);
   EXPECT_TRUE(figures[1].series[2].values[0]);
 }
@@ -100,6 +103,7 @@ RC_GTEST_PROP(Composition, OfIndependentDesignsAddsUp, ()) {
   for (std::size_t i = 0; i < count; ++i) RC_ASSERT(std::abs(*made.effects[i].average - factors[i]) < 1e-9);
   for (const PairEffect& pair : made.pairs) {
     RC_ASSERT(std::abs(*pair.interaction - 1) < 1e-9);
+    RC_ASSERT(std::abs(*pair.average - 1) < 1e-9);
     RC_ASSERT(pair.relationship == Relationship::AddUp);
   }
 }
