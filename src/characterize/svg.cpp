@@ -5,132 +5,84 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <vector>
+
+#include "plot/frame.h"
+#include "plot/svg.h"
+#include "plot/theme.h"
 
 namespace nearfar {
 namespace {
 
-constexpr const char* kInk = "#222";
-constexpr const char* kPale = "#666";
-constexpr const char* kGrid = "#e4e4e4";
-constexpr const char* kBlue = "#44719f";
-constexpr const char* kOrange = "#d08a3c";
+using plot::Anchor;
+
 constexpr double kPanelWidth = 400, kPanelHeight = 270;
 constexpr double kLeft = 52, kRight = 14, kTop = 48, kBottom = 46;  // around a panel's plot
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
-
-/// Of a text in UTF-8.
-std::size_t characters(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
+constexpr double kSmall = 11;                                       // of fonts
+const std::string kAll = plot::fill_class(0), kMarked = plot::fill_class(1);
 
 /// One plot: a frame with per cent on the left, and a place for every value below.
 class Panel {
  public:
-  Panel(double x, double y, const std::string& title, const std::string& below) : x_(x + kLeft), y_(y + kTop) {
-    text(x + 4, y + 18, "start", title, kInk, 14);
-    text(x_ + kWidth / 2, y_ + kHeight + 38, "middle", below, kPale, 11);
-    for (const int percent : {0, 25, 50, 75, 100}) {
-      const double at = height_of(percent / 100.0);
-      write("<line x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", x_, x_ + kWidth, at, at,
-            percent == 0 ? "#888" : kGrid);
-      text(x_ - 6, at + 4, "end", fmt::format("{} %", percent), kPale, 11);
-    }
+  Panel(plot::Svg& svg, double x, double y, const std::string& title, const std::string& below)
+      : svg_(svg),
+        frame_(svg, {x + kLeft, y + kTop, kPanelWidth - kLeft - kRight, kPanelHeight - kTop - kBottom}, {0, 100, 25}) {
+    svg_.text(x + 4, y + 18, Anchor::Start, title, "ink", 14);
+    svg_.text(area().left + area().width / 2, area().bottom() + 38, Anchor::Middle, below, "pale", kSmall);
+    frame_.draw_scale(" %", 0);
   }
 
-  static constexpr double kWidth = kPanelWidth - kLeft - kRight;
-  static constexpr double kHeight = kPanelHeight - kTop - kBottom;
-
-  /// A bar for each share, the upper part of it in a second colour; a label under every `every`-th.
+  /// A bar for each share, the upper part of it in a second colour.
   void bars(const std::vector<double>& shares, const std::vector<std::string>& labels,
             const std::vector<double>& upper = {}) {
-    const double pitch = kWidth / static_cast<double>(shares.size());
-    const std::size_t every =
-        std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(label_width(labels) / pitch)));
+    const double pitch = frame_.pitch(shares.size());
     for (std::size_t i = 0; i < shares.size(); ++i) {
-      const double left = x_ + pitch * (static_cast<double>(i) + 0.12);
-      bar(left, pitch * 0.76, 0, shares[i], kBlue);
-      if (!upper.empty()) bar(left, pitch * 0.76, shares[i] - upper[i], shares[i], kOrange);
-      if (i % every == 0) text(left + pitch * 0.38, y_ + kHeight + 16, "middle", labels[i], kInk, 11);
+      const double left = frame_.x(i, shares.size()) - 0.38 * pitch;
+      if (shares[i] > 0) frame_.bar(left, 0.76 * pitch, 0, 100 * shares[i], kAll);
+      if (!upper.empty() && upper[i] > 0) {
+        frame_.bar(left, 0.76 * pitch, 100 * (shares[i] - upper[i]), 100 * shares[i], kMarked);
+      }
     }
+    frame_.draw_categories(labels, plot::Crowding::Thin);
   }
 
   /// A line through values at equally spaced places; marks stand on those in `marked`.
   void curve(const std::vector<double>& values, const std::vector<std::string>& labels,
              const std::vector<std::size_t>& marked) {
-    const double pitch = kWidth / static_cast<double>(values.size() - 1);
     std::string points;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const double at = x_ + pitch * static_cast<double>(i);
-      points += fmt::format("{:.1f},{:.1f} ", at, height_of(values[i]));
-      if (i % 4 == 0) text(at, y_ + kHeight + 16, "middle", labels[i], kInk, 11);
+      points += fmt::format("{:.1f},{:.1f} ", frame_.x(i, values.size()), frame_.y(100 * values[i]));
     }
-    write("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n", points, kBlue);
-    double last_x = -kWidth, last_y = 0;
+    frame_.draw_categories(labels, plot::Crowding::Thin);
+    svg_.polyline(points, plot::stroke_class(0));
+    double last_x = -kPanelWidth, last_y = 0;
     for (const std::size_t i : marked) {
-      const double at = x_ + pitch * static_cast<double>(i);
-      write("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"/>\n", at, height_of(values[i]), kOrange);
+      const double at = frame_.x(i, values.size()), height = frame_.y(100 * values[i]);
+      svg_.circle(at, height, 3.5, kMarked);
       // Below the mark, so that the curve, which only rises, does not cross it; and below the text before it.
-      double y = std::min(height_of(values[i]) + 15, y_ + kHeight - 4);
-      if (at - last_x < 80 && std::abs(y - last_y) < 13) y = last_y < y_ + kHeight - 20 ? last_y + 14 : last_y - 14;
-      text(at + 6, y, "start", fmt::format("{}: {:.0f} %", labels[i], 100 * values[i]), kInk, 11);
+      double y = std::min(height + 15, area().bottom() - 4);
+      if (at - last_x < 80 && std::abs(y - last_y) < 13) y = last_y < area().bottom() - 20 ? last_y + 14 : last_y - 14;
+      svg_.text(at + 6, y, Anchor::Start, fmt::format("{}: {:.0f} %", labels[i], 100 * values[i]), "ink", kSmall);
       last_x = at, last_y = y;
     }
   }
 
   /// From right to left.
-  void legend(const std::vector<std::pair<std::string, const char*>>& entries) {
-    double at = x_ + kWidth;
-    for (const auto& [words, colour] : entries) {
-      text(at, y_ - 10, "end", words, kPale, 11);
-      at -= 6.2 * static_cast<double>(words.size()) + 14;
-      write("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"10\" height=\"10\" fill=\"{}\"/>\n", at, y_ - 19, colour);
+  void legend(const std::vector<std::pair<std::string, std::string>>& entries) {
+    double at = area().right();
+    for (const auto& [words, style] : entries) {
+      svg_.text(at, area().top - 10, Anchor::End, words, "pale", kSmall);
+      at -= plot::text_width(words, kSmall) + 14;
+      svg_.rect(at, area().top - 19, 10, 10, style);
       at -= 12;
     }
   }
 
-  const std::string& svg() const { return svg_; }
-
  private:
-  double height_of(double share) const { return y_ + kHeight * (1 - share); }
+  const plot::Area& area() const { return frame_.area(); }
 
-  static double label_width(const std::vector<std::string>& labels) {
-    std::size_t longest = 1;
-    for (const std::string& label : labels) longest = std::max(longest, characters(label));
-    return 6.2 * static_cast<double>(longest) + 1;
-  }
-
-  void bar(double left, double width, double from, double to, const char* colour) {
-    if (to <= from) return;
-    write("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n", left, height_of(to),
-          width, std::max(height_of(from) - height_of(to), 0.7), colour);
-  }
-
-  void text(double x, double y, const char* anchor, const std::string& words, const char* colour, int size) {
-    write("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\" font-size=\"{}\">{}</text>\n", x, y, anchor,
-          colour, size, escaped(words));
-  }
-
-  template <class... Values>
-  void write(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(svg_), format, std::forward<Values>(values)...);
-  }
-
-  double x_, y_;
-  std::string svg_;
+  plot::Svg& svg_;
+  plot::Frame frame_;
 };
 
 double share(std::uint64_t part, std::uint64_t whole) {
@@ -164,7 +116,7 @@ void draw(Panel& panel, const Touched& touched) {
     labels.push_back(std::to_string(i + 1));
   }
   panel.bars(all, labels, written);
-  panel.legend({{"written", kOrange}, {"only read", kBlue}});
+  panel.legend({{"written", kMarked}, {"only read", kAll}});
 }
 
 std::string capacity_label(unsigned log2_capacity) {
@@ -205,15 +157,11 @@ void draw(Panel& panel, const Strides& strides) {
 
 std::string characterization_svg(const Characterization& result, const std::string& title,
                                  const std::string& subtitle) {
-  const double width = 3 * kPanelWidth + 20, height = 2 * kPanelHeight + 70;
-  std::string svg = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
-      "font-family=\"sans-serif\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-      "<text x=\"14\" y=\"28\" font-size=\"18\" fill=\"{2}\">{3}</text>\n"
-      "<text x=\"14\" y=\"48\" font-size=\"12\" fill=\"{4}\">{5}</text>\n",
-      width, height, kInk, escaped(title), kPale, escaped(subtitle));
-  const auto place = [](int column, int row, const char* name, const char* below) {
-    return Panel(10 + kPanelWidth * column, 60 + kPanelHeight * row, name, below);
+  plot::Svg svg;
+  svg.text(14, 28, Anchor::Start, title, "ink", 18);
+  svg.text(14, 48, Anchor::Start, subtitle, "pale", 12);
+  const auto place = [&](int column, int row, const char* name, const char* below) {
+    return Panel(svg, 10 + kPanelWidth * column, 60 + kPanelHeight * row, name, below);
   };
   Panel lines = place(0, 0, "Lines of a vector memory instruction", "lines");
   draw(lines, result.lines);
@@ -227,8 +175,7 @@ std::string characterization_svg(const Characterization& result, const std::stri
   draw(line_reuse, result.line_reuse, {8, 15});
   Panel strides = place(2, 1, "From a lane's address to the next lane's", "bytes, up to");
   draw(strides, result.strides);
-  for (const Panel* panel : {&lines, &pages, &sharing, &page_reuse, &line_reuse, &strides}) svg += panel->svg();
-  return svg + "</svg>\n";
+  return svg.document(3 * kPanelWidth + 20, 2 * kPanelHeight + 70);
 }
 
 }  // namespace nearfar

@@ -17,6 +17,7 @@
 #include "cli/table.h"
 #include "config/error.h"
 #include "config/words.h"
+#include "plot/png.h"
 
 namespace nearfar {
 namespace {
@@ -33,7 +34,7 @@ struct CharacterizeArguments {
   std::string input;
   std::string gpus = "4";
   std::string resident = "256";
-  std::string json, svg;
+  std::string json, svg, png;
 };
 
 std::string parameters_text(const Application& application) {
@@ -137,9 +138,13 @@ void perform_characterize(const CharacterizeArguments& arguments) {
         "`nearfar characterize` needs a WORKLOAD, as in `nearfar characterize MT`; `nearfar list workloads` shows them "
         "all.");
   }
-  std::optional<OutputFile> json, svg;
+  std::optional<OutputFile> json, svg, png;
   if (!arguments.json.empty()) json.emplace(arguments.json);
   if (!arguments.svg.empty()) svg.emplace(arguments.svg);
+  if (!arguments.png.empty()) {
+    png.emplace(arguments.png);
+    plot::need_png();
+  }
   Experiment experiment;
   experiment.size = parse_size(arguments.size);
   experiment.parameters = arguments.parameters;
@@ -162,8 +167,14 @@ void perform_characterize(const CharacterizeArguments& arguments) {
                   experiment.input.empty() ? "" : " input=" + experiment.input, spec.gpus, spec.gpus == 1 ? "" : "s",
                   spec.resident, experiment.seed);
   if (json) json->write(characterization_json(application, experiment, result));
-  if (svg) svg->write(characterization_svg(result, title, subtitle));
-  if ((json && json->is_stdout()) || (svg && svg->is_stdout())) return;
+  if (svg || png) {
+    const std::string picture = characterization_svg(result, title, subtitle);
+    if (svg) svg->write(picture);
+    if (png) png->write(plot::png_of(picture));
+  }
+  for (const auto& file : {&json, &svg, &png}) {
+    if (*file && (*file)->is_stdout()) return;
+  }
   const Terminal terminal = Terminal::of(STDOUT_FILENO);
   write_stdout(fmt::format("{}\n{}\n\n{}\n{}\n{}\n{}\n{}", terminal.paint(Tint::Bold, title), subtitle,
                            totals(result, terminal), sharing(result, terminal), buffers(result, terminal),
@@ -187,6 +198,7 @@ Command add_characterize_command(CLI::App& program) {
             "Wavefronts that take turns on a GPU: the order in which reuse is measured");
   add_value(app, "--json", arguments->json, kFile, "Write everything as JSON; - is standard output");
   add_value(app, "--svg", arguments->svg, kFile, "Draw it as a page of plots; - is standard output");
+  add_value(app, "--png", arguments->png, kFile, "The same as PNG; - is standard output");
   return {&app, [arguments] { perform_characterize(*arguments); }};
 }
 

@@ -14,6 +14,7 @@
 #include "config/nearest.h"
 #include "config/words.h"
 #include "designs/names.h"
+#include "report/claims_file.h"
 #include "study/study_file.h"
 #include "workload/mixes.h"
 
@@ -65,9 +66,10 @@ Completion completion_of(const std::string& kind) {
   if (kind == kSetting || kind == kSettings) return {setting_keys(), "", "=", false};
   if (kind == kDesign) return {names_of(list_designs()), "+", "", false};
   if (kind == kDesigns) return {names_of(list_designs()), ",+", "", false};
-  if (kind == kFile) return {{}, "", "", true};
+  if (kind == kPapers) return {paper_names(), "", "", false};
+  if (kind == kFile || kind == kFolder) return {{}, "", "", true};
   if (kind == kSubject) return {{"workloads", "systems", "designs", "statistics", "studies"}, "", "", false};
-  if (kind == kStudy) return {names_of(list_studies()), "", "", true};
+  if (kind == kStudy || kind == kStudies) return {names_of(list_studies()), "", "", true};
   if (kind == kExecutor) return {{"local", "slurm"}, "", "", false};
   if (kind == kShell) return {{"bash", "zsh"}, "", "", false};
   return {};

@@ -11,6 +11,7 @@
 #include <new>
 
 #include "cli/command.h"
+#include "cli/opposite.h"
 #include "cli/output_file.h"
 #include "cli/terminal.h"
 #include "cli/version.h"
@@ -50,7 +51,8 @@ constexpr const char* kDescription =
     "  design     a named change to the baseline machine\n"
     "  workload   a program: kernels over buffers, in the sizes small, medium and paper\n"
     "  run        a workload on a system with designs: one result, the same every time\n"
-    "  study      many runs, and the tables and figures made of them: one file in studies/";
+    "  study      many runs, and the tables and figures made of them: one file in studies/\n"
+    "  claim      a number that a paper published, and the study that measures it: claims/";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -59,6 +61,10 @@ constexpr const char* kExamples =
     "  nearfar run FIR+KM+MT+ST                          four applications, one on each GPU\n"
     "  nearfar compare MT PR --vary gpus=1,2,4           side by side, in a table and bars\n"
     "  nearfar study least-tlb-fig4 --quick              many runs on all cores, resumed where they ended\n"
+    "  nearfar reproduce idyll --quick                   what a paper claims, beside what is measured\n"
+    "  nearfar report -o report.html                     all claims and figures as one page\n"
+    "  nearfar compose MT --system mmu-4gpu --designs ideal-walkers,ideal-migration    which designs get on\n"
+    "  nearfar tune MT --system ats-4gpu --vary iommu.walkers=1,2,4,8,16               where more stops paying off\n"
     "  nearfar characterize PR --svg pr.svg              what it does to memory, without a run\n"
     "  nearfar explain --set gpu.l2.size=4MiB --changed  what the machine is, and why\n"
     "  nearfar list workloads --details\n\n"
@@ -133,6 +139,9 @@ int perform(const std::vector<Command>& commands) {
   } catch (const Interrupted& what) {
     fmt::print(stderr, "nearfar: {}\n", what.what());
     return kExitInterrupted;
+  } catch (const OppositeFound& what) {
+    fmt::print(stderr, "nearfar: {}\n", what.what());
+    return kExitOpposite;
   } catch (const InputError& error) {
     complain(error.what());
     return kExitInput;
@@ -154,10 +163,11 @@ int run_program(std::vector<std::string> words) {
   program.set_help_flag("-h,--help", "Show this help");
   program.set_version_flag("--version", fmt::format("nearfar {}", version()), "Show the version");
   program.require_subcommand(0, 1);
-  const std::vector<Command> commands = {add_run_command(program),     add_compare_command(program),
-                                         add_study_command(program),   add_characterize_command(program),
-                                         add_explain_command(program), add_cost_command(program),
-                                         add_list_command(program),    add_completion_command(program)};
+  const std::vector<Command> commands = {
+      add_run_command(program),       add_compare_command(program),      add_study_command(program),
+      add_reproduce_command(program), add_report_command(program),       add_compose_command(program),
+      add_tune_command(program),      add_characterize_command(program), add_explain_command(program),
+      add_cost_command(program),      add_list_command(program),         add_completion_command(program)};
   program.footer(kExamples);  // only now: commands inherit what is there when they are added
   if (words.empty()) words = {"--help"};
   std::ranges::reverse(words);  // CLI11 takes them from the back

@@ -7,6 +7,7 @@
 namespace nearfar {
 
 inline constexpr int kExitOk = 0;
+inline constexpr int kExitOpposite = 1;       ///< a measured claim is the opposite of the published one
 inline constexpr int kExitInput = 2;          ///< what was asked for is wrong or cannot be done
 inline constexpr int kExitSimulation = 3;     ///< the simulation itself could not go on
 inline constexpr int kExitInterrupted = 130;  ///< ended by Ctrl-C, as shells count it

@@ -8,27 +8,14 @@
 #include "cli/version.h"
 #include "config/words.h"
 #include "designs/names.h"
+#include "stats/csv.h"
 
 namespace nearfar {
-namespace {
-
-std::string quoted(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
-}  // namespace
-
 std::string run_csv(const Report& report) {
   const RunResult& result = report.result;
   std::string out = "name,value\n";
   const auto row = [&](std::string_view name, std::string_view value) {
-    out += fmt::format("{},{}\n", quoted(name), quoted(value));
+    out += fmt::format("{},{}\n", csv_field(name), csv_field(value));
   };
   row("version", version());
   row("workload", report.workload);

@@ -1,6 +1,7 @@
 // A figure as numbers: what is drawn, tabulated, and written as CSV.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,13 @@ struct PublishedValue {
   std::string text;
 };
 
+/// One value that the figure points out.
+struct FigureMark {
+  std::string series;
+  std::size_t category = 0;
+  std::string text;  ///< a word
+};
+
 struct FigureData {
   std::string id, title, study;
   FigureKind kind = FigureKind::Bars;
@@ -31,6 +39,7 @@ struct FigureData {
   std::vector<FigureSeries> series;
   std::vector<PublishedValue> published;
   std::vector<std::string> notes;
+  std::vector<FigureMark> marks{};
 };
 
 }  // namespace nearfar

@@ -1,0 +1,100 @@
+// `nearfar reproduce`: every claim of a paper, published beside measured. Runs what its studies need.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "cli/batch.h"
+#include "cli/claims_table.h"
+#include "cli/command.h"
+#include "cli/opposite.h"
+#include "cli/output_file.h"
+#include "cli/report_json.h"
+#include "cli/version.h"
+#include "config/words.h"
+#include "report/claims_file.h"
+#include "report/collect.h"
+#include "sim/error.h"
+
+namespace nearfar {
+namespace {
+
+struct ReproduceArguments {
+  BatchArguments batch;
+  std::vector<std::string> papers;
+  std::string json, report;
+  bool quick = false;
+};
+
+std::vector<Study> studies_of(const std::vector<Paper>& papers, bool quick) {
+  StudyChanges changes;
+  if (quick) changes.size = SizeClass::Small;
+  std::vector<Study> studies;
+  for (const std::string& name : claimed_studies(papers)) studies.push_back(read_study(name, changes));
+  return studies;
+}
+
+/// The runs of all studies, each once.
+std::vector<PlannedRun> planned_runs(const std::vector<Study>& studies) {
+  std::vector<NamedRun> runs;
+  for (const Study& study : studies) {
+    for (NamedRun& run : study_runs(study)) runs.push_back(std::move(run));
+  }
+  std::ranges::sort(runs);
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  return plan_runs(runs).runs;
+}
+
+void refuse_opposite(const std::vector<MeasuredClaim>& claims) {
+  std::vector<std::string> ids;
+  for (const MeasuredClaim& measured : claims) {
+    if (measured.verdict == Verdict::Opposite) ids.push_back(measured.claim->id);
+  }
+  if (ids.empty()) return;
+  throw OppositeFound(fmt::format("{} claim{} the opposite of what was published: {}", ids.size(),
+                                  ids.size() == 1 ? " is" : "s are", join(ids, ", ")));
+}
+
+void perform_reproduce(const ReproduceArguments& arguments) {
+  std::optional<OutputFile> json, report;
+  if (!arguments.json.empty()) json.emplace(arguments.json);
+  if (!arguments.report.empty()) report.emplace(arguments.report);
+  std::vector<Paper> papers = read_papers(arguments.papers);
+  const std::vector<Study> studies = studies_of(papers, arguments.quick);
+  const std::vector<PlannedRun> runs = planned_runs(studies);
+  ResultStore store(arguments.batch.database);
+  const RunnerOutcome outcome = run_batch(runs, store, arguments.batch);
+  ReportContent content = collect(std::move(papers), studies, store);
+  content.version = version();
+  if (json) json->write(claims_json(content.claims));
+  if (report) report->write(report_html(content));
+  if (!(json && json->is_stdout()) && !(report && report->is_stdout())) {
+    const std::string sizes =
+        arguments.quick ? "Small inputs: what holds here may not hold at the papers' sizes.\n\n" : "";
+    write_stdout(sizes + claims_table(content.papers, content.claims, Terminal::of(STDOUT_FILENO)));
+  }
+  if (outcome.failed > 0) {
+    throw SimulationError(
+        fmt::format("{} of {} runs failed; what they said is above and in the store.", outcome.failed, runs.size()));
+  }
+  refuse_opposite(content.claims);
+}
+
+}  // namespace
+
+Command add_reproduce_command(CLI::App& program) {
+  auto arguments = std::make_shared<ReproduceArguments>();
+  CLI::App& app = add_command(program, "reproduce",
+                              "Measure what papers claim: published, measured, verdict (exit code 1: opposite)");
+  using namespace value_kind;
+  add_words(app, "PAPERS", arguments->papers, kPapers, "Names in claims/; none is all of them");
+  add_flag(app, "--quick", arguments->quick, "Small inputs: minutes instead of hours");
+  add_batch_options(app, arguments->batch);
+  add_value(app, "--json", arguments->json, kFile, "Write the claims as JSON; - is standard output");
+  add_value(app, "--report", arguments->report, kFile, "Write the page of `nearfar report` too; - is standard output");
+  return {&app, [arguments] { perform_reproduce(*arguments); }};
+}
+
+}  // namespace nearfar

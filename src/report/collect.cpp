@@ -1,0 +1,114 @@
+// Looks everything up once: results of all studies, then what follows from them.
+#include "report/collect.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "config/words.h"
+#include "designs/names.h"
+#include "study/derive.h"
+#include "study/run_key.h"
+
+namespace nearfar {
+namespace {
+
+using MachineName = std::tuple<std::string, std::string, std::vector<std::string>>;  // system, designs, overrides
+
+MachineName machine_name(const NamedRun& run) { return {run.system, run.designs, run.overrides}; }
+
+std::string text_of(const MachineName& name) {
+  const auto& [system, designs, overrides] = name;
+  std::string out = system;
+  if (designs != kBaseline) out += " " + designs;
+  return overrides.empty() ? out : out + " " + join(overrides, " ");
+}
+
+/// The first result of each machine, by its key.
+using Witnesses = std::map<MachineName, std::string>;
+
+std::vector<ReportedMachine> machines_of(const Witnesses& witnesses, const ResultStore& store) {
+  std::vector<ReportedMachine> machines;
+  std::map<std::string, std::vector<MachineValue>> plain;  // by system: the one that others are told against
+  std::map<std::string, std::string> plain_name;
+  for (const auto& [name, key] : witnesses) {
+    const auto& system = std::get<0>(name);
+    auto values = stored_machine(store.json(key));
+    if (values.empty()) continue;
+    const auto base = plain.find(system);
+    // A system's own machine sorts before those with designs or overrides unless it was not measured.
+    if (base == plain.end()) {
+      machines.push_back({text_of(name), "", values});
+      plain_name[system] = text_of(name);
+      plain[system] = std::move(values);
+    } else {
+      machines.push_back({text_of(name), plain_name[system], differences(base->second, values)});
+    }
+  }
+  return machines;
+}
+
+ReportedRun reported(const NamedRun& run, const StoredResult& result) {
+  return {run_label(run),      result.version,  result.model,          run.seed,           result.cycles,
+          result.instructions, result.accesses, result.peak_rss_bytes, result.host_seconds};
+}
+
+}  // namespace
+
+std::vector<std::string> claimed_studies(const std::vector<Paper>& papers) {
+  std::set<std::string> claimed;
+  for (const Paper& paper : papers) {
+    for (const Claim& claim : paper.claims) claimed.insert(claim.study);
+  }
+  std::vector<std::string> names;
+  for (const StudySummary& study : list_studies()) {
+    if (claimed.contains(study.name)) names.push_back(study.name);
+  }
+  return names;
+}
+
+ReportContent collect(std::vector<Paper> papers, const std::vector<Study>& studies, const ResultStore& store) {
+  ReportContent content;
+  content.papers = std::move(papers);
+  content.model = model_version();
+  content.database = store.path();
+  Witnesses witnesses;
+  std::set<std::string> seen;  // keys: studies share runs
+  std::vector<FigureData> figures;
+  for (const Study& study : studies) {
+    const std::vector<NamedRun> runs = study_runs(study);
+    const StudyResults results(runs, store);
+    ReportedStudy& reported_study = content.studies.emplace_back();
+    reported_study.id = study.id, reported_study.title = study.title, reported_study.description = study.description;
+    reported_study.runs = runs.size();
+    for (const NamedRun& run : runs) {
+      const StoredResult* result = results.find(run);
+      if (result == nullptr) {
+        ++reported_study.missing[results.reason(run)];
+        continue;
+      }
+      ++reported_study.measured;
+      witnesses.try_emplace(machine_name(run), result->key);
+      if (seen.insert(result->key).second) content.runs.push_back(reported(run, *result));
+    }
+    reported_study.figures = derive(study, results);
+    mark_published(reported_study.figures, content.papers);
+    figures.insert(figures.end(), reported_study.figures.begin(), reported_study.figures.end());
+  }
+  content.claims = measure_claims(content.papers, figures);
+  content.machines = machines_of(witnesses, store);
+  return content;
+}
+
+std::vector<FigureData> all_figures(const ReportContent& content) {
+  std::vector<FigureData> figures;
+  for (const ReportedStudy& study : content.studies) {
+    figures.insert(figures.end(), study.figures.begin(), study.figures.end());
+  }
+  return figures;
+}
+
+}  // namespace nearfar

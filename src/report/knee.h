@@ -1,0 +1,24 @@
+// Where more of something stops paying off.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+namespace nearfar {
+
+/// The settings of a sweep stand from the cheapest to the dearest; their performances are higher where better.
+struct Knee {
+  static constexpr double kNear = 0.05;  ///< within 5 % of the best is as good
+  static constexpr double kFlat = 0.05;  ///< a sweep that gains less than 5 % has no knee
+  static constexpr double kBend = 0.05;  ///< a curve that rises less than this above its chord has no bend
+
+  std::optional<std::size_t> enough;  ///< the first setting near the best; nothing where all are as good
+  std::optional<std::size_t> bend;    ///< Kneedle: where the curve is farthest above its chord
+};
+
+/// Kneedle (Satopaa et al., 2011) without smoothing: results have no noise. Settings count as equally spaced, since
+/// sweeps are usually geometric.
+Knee find_knee(std::span<const double> performance);
+
+}  // namespace nearfar

@@ -1,0 +1,154 @@
+// Looking up series and categories by their labels.
+#include "report/measure.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/figure_text.h"
+
+namespace nearfar {
+namespace {
+
+/// What a mean over a figure's categories is called there.
+constexpr const char* kMeanCategories[] = {"mean", "geometric mean"};
+
+struct Found {
+  std::vector<double> values;
+  std::size_t wanted = 0;
+  std::string problem;
+};
+
+const FigureData* figure_of(const Claim& claim, const std::vector<FigureData>& figures) {
+  const auto found = std::ranges::find_if(
+      figures, [&](const FigureData& figure) { return figure.study == claim.study && figure.id == claim.plot; });
+  return found == figures.end() ? nullptr : &*found;
+}
+
+/// The values of one series, those that are there.
+Found values_of(const FigureData& figure, const std::string& label, const std::vector<std::string>& over) {
+  Found found;
+  found.wanted = over.size();
+  const auto series = std::ranges::find(figure.series, label, &FigureSeries::label);
+  if (series == figure.series.end()) {
+    found.problem = fmt::format("the figure has no series `{}`", label);
+    return found;
+  }
+  for (const std::string& name : over) {
+    const auto category = std::ranges::find(figure.categories, name);
+    if (category == figure.categories.end()) {
+      found.problem = fmt::format("the figure has no category `{}`", name);
+      return found;
+    }
+    const auto& value = series->values[static_cast<std::size_t>(category - figure.categories.begin())];
+    if (value) found.values.push_back(*value);
+  }
+  return found;
+}
+
+std::vector<double> taken(Take take, const std::vector<double>& values) {
+  const auto count = static_cast<double>(values.size());
+  double sum = 0;
+  switch (take) {
+    case Take::Mean:
+      for (const double value : values) sum += value;
+      return {sum / count};
+    case Take::GeometricMean:
+      for (const double value : values) sum += std::log(value);
+      return {std::exp(sum / count)};
+    case Take::Lowest: return {std::ranges::min(values)};
+    case Take::Highest: return {std::ranges::max(values)};
+    case Take::LowestAndHighest: return {std::ranges::min(values), std::ranges::max(values)};
+    case Take::Each: return values;
+  }
+  return {};
+}
+
+MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures) {
+  MeasuredClaim measured;
+  measured.claim = &claim;
+  if (claim.study.empty()) {
+    measured.note = "no study measures it yet";
+    return measured;
+  }
+  const FigureData* figure = figure_of(claim, figures);
+  if (figure == nullptr) {
+    measured.note = fmt::format("study {} was not looked at", claim.study);
+    return measured;
+  }
+  std::size_t have = 0, wanted = 0;
+  for (const std::string& label : claim.series) {
+    const Found found = values_of(*figure, label, claim.over);
+    if (!found.problem.empty()) {
+      measured.note = found.problem;
+      measured.values.clear();
+      return measured;
+    }
+    have += found.values.size(), wanted += found.wanted;
+    if (found.values.empty()) continue;
+    for (const double value : taken(claim.take, found.values)) measured.values.push_back(value);
+  }
+  if (have < wanted) {
+    measured.note = have == 0 && !figure->notes.empty() ? figure->notes.front()
+                                                        : fmt::format("{} of {} values are there", have, wanted);
+    return measured;
+  }
+  measured.verdict = judge(claim, measured.values);
+  measured.ratio = ratio(claim, measured.values);
+  return measured;
+}
+
+/// The category a published number is drawn at: the only one it speaks of, or the figure's mean over all of them.
+std::optional<std::string> place_of(const Claim& claim, const FigureData& figure) {
+  if (claim.over.size() == 1) return claim.over.front();
+  if (claim.take != Take::Mean && claim.take != Take::GeometricMean) return std::nullopt;
+  std::size_t plain = 0;
+  for (const std::string& category : figure.categories) {
+    plain += std::ranges::find(kMeanCategories, category) == std::end(kMeanCategories) ? 1 : 0;
+  }
+  if (plain != claim.over.size()) return std::nullopt;
+  for (const char* name : kMeanCategories) {
+    if (std::ranges::find(figure.categories, name) != figure.categories.end()) return name;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<MeasuredClaim> measure_claims(const std::vector<Paper>& papers, const std::vector<FigureData>& figures) {
+  std::vector<MeasuredClaim> out;
+  for (const Paper& paper : papers) {
+    for (const Claim& claim : paper.claims) out.push_back(measure(claim, figures));
+  }
+  return out;
+}
+
+void mark_published(std::vector<FigureData>& figures, const std::vector<Paper>& papers) {
+  for (FigureData& figure : figures) {
+    for (const Paper& paper : papers) {
+      for (const Claim& claim : paper.claims) {
+        if (claim.study != figure.study || claim.plot != figure.id) continue;
+        const auto place = place_of(claim, figure);
+        if (!place) continue;
+        const auto& values = claim.published.values;
+        for (std::size_t i = 0; i < claim.series.size(); ++i) {
+          const double value = values.size() == claim.series.size() ? values[i] : values.front();
+          figure.published.push_back({claim.id, claim.series[i], *place, value, value, published_text(claim)});
+        }
+      }
+    }
+  }
+}
+
+std::string measured_text(const MeasuredClaim& measured) {
+  if (measured.values.empty()) return "–";
+  std::vector<std::string> parts;
+  for (const double value : measured.values) parts.push_back(value_text(value, measured.claim->unit));
+  return fmt::format("{}", fmt::join(parts, measured.claim->take == Take::LowestAndHighest ? " to " : ", "));
+}
+
+std::string published_text(const Claim& claim) { return claim.published.text + unit_suffix(claim.unit); }
+
+}  // namespace nearfar

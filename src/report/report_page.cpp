@@ -1,0 +1,204 @@
+// Sections of the report.
+#include "report/report_page.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+
+#include "plot/svg.h"
+#include "report/figure_text.h"
+#include "report/page.h"
+
+namespace nearfar {
+namespace {
+
+using plot::escaped;
+
+constexpr std::array kVerdicts = {Verdict::Met, Verdict::WithinBand, Verdict::Missed, Verdict::Opposite,
+                                  Verdict::NotMeasured};
+
+/// A verdict as a class of the style sheet.
+std::string css_name(Verdict verdict) {
+  std::string name(verdict_name(verdict));
+  std::ranges::replace(name, ' ', '-');
+  return name;
+}
+
+std::size_t count_of(const std::vector<MeasuredClaim>& claims, const std::string& paper, Verdict verdict) {
+  return static_cast<std::size_t>(std::ranges::count_if(claims, [&](const MeasuredClaim& measured) {
+    return (paper.empty() || measured.claim->paper == paper) && measured.verdict == verdict;
+  }));
+}
+
+std::string anchor(const std::string& study, const std::string& figure) {
+  return fmt::format("fig-{}-{}", study, figure);
+}
+
+// --- claims
+
+/// How many claims of each paper have which verdict, and of all.
+std::string tally(const ReportContent& content) {
+  std::vector<std::string> titles = {"claims of"};
+  for (const Verdict verdict : kVerdicts) {
+    titles.push_back(fmt::format("<span class=\"verdict {}\">{}</span>", css_name(verdict), verdict_name(verdict)));
+  }
+  std::vector<std::vector<std::string>> rows;
+  const auto row = [&](const std::string& name, const std::string& paper) {
+    auto& cells = rows.emplace_back(std::vector<std::string>{name});
+    for (const Verdict verdict : kVerdicts) {
+      const std::size_t count = count_of(content.claims, paper, verdict);
+      cells.push_back(count == 0 ? "" : std::to_string(count));
+    }
+  };
+  for (const Paper& paper : content.papers) row(escaped(paper.title), paper.id);
+  if (content.papers.size() > 1) row("<b>all</b>", "");
+  return "<div class=\"tally\">" + table_html(titles, rows, 1) + "</div>\n";
+}
+
+std::string filters(const std::vector<Paper>& papers) {
+  std::string out =
+      "<div class=\"filters\"><select id=\"paper\" aria-label=\"paper\"><option value=\"\">all papers</option>";
+  for (const Paper& paper : papers) {
+    fmt::format_to(std::back_inserter(out), "<option value=\"{}\">{}</option>", escaped(paper.id),
+                   escaped(paper.title));
+  }
+  out += "</select><select id=\"verdict\" aria-label=\"verdict\"><option value=\"\">all verdicts</option>";
+  for (const Verdict verdict : kVerdicts) {
+    fmt::format_to(std::back_inserter(out), "<option value=\"{}\">{}</option>", css_name(verdict),
+                   verdict_name(verdict));
+  }
+  return out +
+         "</select><input id=\"words\" type=\"search\" placeholder=\"words in a claim\" aria-label=\"words\">"
+         "<span id=\"shown\" class=\"pale\"></span></div>\n";
+}
+
+std::string claim_row(const MeasuredClaim& measured, const ReportContent& content) {
+  const Claim& claim = *measured.claim;
+  const auto paper = std::ranges::find(content.papers, claim.paper, &Paper::id);
+  std::string where = escaped(fmt::format("{}, {}", paper->title, claim.figure));
+  if (!claim.study.empty()) {
+    where = fmt::format("<a href=\"#{}\">{}</a>", escaped(anchor(claim.study, claim.plot)), where);
+  }
+  std::string mechanism;
+  for (const std::string& text : mechanism_texts(claim, content.claims)) mechanism += escaped(text) + "<br>";
+  return fmt::format(
+      "<tr data-paper=\"{}\" data-verdict=\"{}\"><td>{}<br><small><code>{}</code></small></td><td>{}</td>"
+      "<td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
+      "<td><span class=\"verdict {}\">{}</span>{}</td><td><small>{}</small></td></tr>\n",
+      escaped(claim.paper), css_name(measured.verdict), escaped(claim.sentence), escaped(claim.id), where,
+      escaped(published_text(claim)), escaped(measured_text(measured)),
+      measured.ratio ? fmt::format("{:.2f}", *measured.ratio) : "", css_name(measured.verdict),
+      verdict_name(measured.verdict),
+      measured.note.empty() ? "" : fmt::format("<br><small>{}</small>", escaped(measured.note)), mechanism);
+}
+
+std::string claims_section(const ReportContent& content) {
+  std::string out = tally(content) + filters(content.papers) +
+                    "<div class=\"scroll\"><table id=\"claims\"><thead><tr><th>claim</th><th>where</th>"
+                    "<th class=\"number\">published</th><th class=\"number\">measured</th><th class=\"number\">ratio"
+                    "</th><th>verdict</th><th>mechanism: published → measured</th></tr></thead><tbody>\n";
+  for (const MeasuredClaim& measured : content.claims) out += claim_row(measured, content);
+  return out +
+         "</tbody></table></div>\n<p class=\"pale\">Met: a bound holds, or a number is within 5 %. Within the band: "
+         "within 20 % unless the claim says otherwise. Missed: further off. Opposite: the effect has the wrong sign. "
+         "The ratio is measured over published.</p>\n";
+}
+
+// --- studies
+
+std::string study_html(const ReportedStudy& study) {
+  std::string out = fmt::format(
+      "<h3 id=\"study-{}\">{}</h3>\n<p class=\"pale\">{} <code>{}</code>: {} of {} runs measured.", escaped(study.id),
+      escaped(study.title), escaped(study.description), escaped(study.id), study.measured, study.runs);
+  for (const auto& [reason, count] : study.missing) {
+    fmt::format_to(std::back_inserter(out), " {} not: {}.", count, escaped(reason));
+  }
+  out += "</p>\n";
+  for (const FigureData& figure : study.figures) {
+    fmt::format_to(std::back_inserter(out), "<h4 id=\"{}\">{}</h4>\n{}", escaped(anchor(study.id, figure.id)),
+                   escaped(figure.title), figure_html(figure));
+  }
+  return out;
+}
+
+// --- machines
+
+std::string machine_html(const ReportedMachine& machine) {
+  std::vector<std::vector<std::string>> rows;
+  for (const MachineValue& value : machine.values) {
+    rows.push_back({fmt::format("<code>{}</code>", escaped(value.path)), escaped(value.value), escaped(value.origin)});
+  }
+  const std::string what =
+      machine.base.empty()
+          ? fmt::format("{} parameters", rows.size())
+          : fmt::format("{} {} from {}", rows.size(), rows.size() == 1 ? "difference" : "differences", machine.base);
+  return fmt::format("<details><summary>{} <span class=\"pale\">({})</span></summary>\n{}</details>\n",
+                     escaped(machine.name), escaped(what), table_html({"parameter", "value", "origin"}, rows, 3));
+}
+
+// --- runs
+
+std::string runs_section(const std::vector<ReportedRun>& runs) {
+  double seconds = 0;
+  std::uint64_t rss = 0, accesses = 0;
+  std::set<std::string> versions, models;
+  std::set<std::uint64_t> seeds;
+  for (const ReportedRun& run : runs) {
+    seconds += run.host_seconds;
+    accesses += run.accesses;
+    rss = std::max(rss, run.peak_rss_bytes);
+    versions.insert(run.version), models.insert(run.model.substr(0, 12)), seeds.insert(run.seed);
+  }
+  std::string out = fmt::format(
+      "<p>{} runs; {:.1f} hours of one core; {:.1f} M accesses a second; at most {:.0f} MiB of memory.</p>\n<p "
+      "class=\"pale\">Versions: {}. Models: {}. Seeds: {}.</p>\n",
+      runs.size(), seconds / 3600, seconds > 0 ? static_cast<double>(accesses) / seconds / 1e6 : 0.0,
+      static_cast<double>(rss) / (1 << 20), escaped(fmt::format("{}", fmt::join(versions, ", "))),
+      escaped(fmt::format("{}", fmt::join(models, ", "))), fmt::join(seeds, ", "));
+  std::vector<std::vector<std::string>> rows;
+  rows.reserve(runs.size());
+  for (const ReportedRun& run : runs) {
+    rows.push_back({escaped(run.label), std::to_string(run.seed), std::to_string(run.cycles),
+                    std::to_string(run.instructions), std::to_string(run.accesses),
+                    fmt::format("{:.2f}", run.host_seconds),
+                    fmt::format("{:.0f}", static_cast<double>(run.peak_rss_bytes) / (1 << 20))});
+  }
+  return out + "<details><summary>all runs</summary>\n" +
+         table_html({"run", "seed", "cycles", "instructions", "accesses", "host seconds", "MiB"}, rows, 1) +
+         "</details>\n";
+}
+
+}  // namespace
+
+std::vector<std::string> mechanism_texts(const Claim& claim, const std::vector<MeasuredClaim>& claims) {
+  std::vector<std::string> out;
+  for (const std::string& id : claim.because) {
+    const auto found = std::ranges::find_if(claims, [&](const auto& measured) { return measured.claim->id == id; });
+    if (found == claims.end()) continue;
+    out.push_back(
+        fmt::format("{}: {} → {}", found->claim->sentence, published_text(*found->claim), measured_text(*found)));
+  }
+  return out;
+}
+
+std::string report_html(const ReportContent& content) {
+  std::vector<PageSection> sections;
+  if (!content.claims.empty()) sections.push_back({"claims-section", "Claims", claims_section(content)});
+  std::string figures;
+  for (const ReportedStudy& study : content.studies) figures += study_html(study);
+  sections.push_back({"figures", "Figures", figures});
+  std::string machines;
+  for (const ReportedMachine& machine : content.machines) machines += machine_html(machine);
+  sections.push_back({"machines", "Machines", machines});
+  sections.push_back({"runs", "Runs", runs_section(content.runs)});
+  const std::string lead =
+      fmt::format("<p class=\"pale\">nearfar {}, model {}; results of {}.</p>", escaped(content.version),
+                  escaped(content.model.substr(0, 12)), escaped(content.database));
+  return page_html("What was published, and what is measured", lead, sections);
+}
+
+}  // namespace nearfar

@@ -1,0 +1,137 @@
+// Curves, planes and what is said of them.
+#include "report/tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "config/words.h"
+
+namespace nearfar {
+namespace {
+
+TunedCurve mean_of(const std::vector<TunedCurve>& curves) {
+  TunedCurve mean;
+  mean.label = "geometric mean";
+  for (std::size_t point = 0; point < curves.front().speedups.size(); ++point) {
+    double sum = 0;
+    for (const TunedCurve& curve : curves) sum += std::log(curve.speedups[point]);
+    mean.speedups.push_back(std::exp(sum / static_cast<double>(curves.size())));
+  }
+  return mean;
+}
+
+/// Steps from the cheapest point, along both parameters.
+std::size_t steps_to(const Tuning& tuning, std::size_t point) {
+  const std::size_t columns = tuning.parameters[1].settings.size();
+  return point / columns + point % columns;
+}
+
+Knee knee_of_plane(const Tuning& tuning, const std::vector<double>& speedups) {
+  Knee knee;
+  const double best = std::ranges::max(speedups), worst = std::ranges::min(speedups);
+  if (best <= worst * (1 + Knee::kFlat)) return knee;
+  for (std::size_t point = 0; point < speedups.size(); ++point) {
+    if (speedups[point] < best * (1 - Knee::kNear)) continue;
+    const bool first = !knee.enough;
+    const std::size_t steps = steps_to(tuning, point), before = first ? 0 : steps_to(tuning, *knee.enough);
+    if (first || steps < before || (steps == before && speedups[point] > speedups[*knee.enough])) knee.enough = point;
+  }
+  return knee;
+}
+
+}  // namespace
+
+std::size_t Tuning::points() const {
+  std::size_t count = 1;
+  for (const TunedParameter& parameter : parameters) count *= parameter.settings.size();
+  return count;
+}
+
+std::vector<std::string> Tuning::overrides(std::size_t point) const {
+  std::vector<std::string> out(parameters.size());
+  for (std::size_t i = parameters.size(); i-- > 0;) {
+    const TunedParameter& parameter = parameters[i];
+    out[i] = fmt::format("{}={}", parameter.key, parameter.settings[point % parameter.settings.size()]);
+    point /= parameter.settings.size();
+  }
+  return out;
+}
+
+std::string Tuning::label(std::size_t point) const {
+  std::vector<std::string> parts = overrides(point);
+  for (std::string& part : parts) part.erase(0, part.find('=') + 1);
+  return join(parts, ", ");
+}
+
+void find_knees(Tuning& tuning) {
+  tuning.curves.clear();
+  for (std::size_t w = 0; w < tuning.workloads.size(); ++w) {
+    TunedCurve& curve = tuning.curves.emplace_back();
+    curve.label = tuning.workloads[w];
+    for (const double cycles : tuning.cycles[w]) curve.speedups.push_back(tuning.cycles[w].front() / cycles);
+  }
+  if (tuning.curves.size() > 1) tuning.curves.push_back(mean_of(tuning.curves));
+  for (TunedCurve& curve : tuning.curves) {
+    curve.knee = tuning.parameters.size() == 1 ? find_knee(curve.speedups) : knee_of_plane(tuning, curve.speedups);
+  }
+}
+
+std::string knee_sentence(const Tuning& tuning, const TunedCurve& curve) {
+  const double best = std::ranges::max(curve.speedups), worst = std::ranges::min(curve.speedups);
+  if (!curve.knee.enough) {
+    return fmt::format("{}: it hardly matters (all settings are within {:.1f} %).", curve.label,
+                       100 * (best / worst - 1));
+  }
+  std::string out = fmt::format("{}: {} is enough, the cheapest within {:g} % of the best", curve.label,
+                                join(tuning.overrides(*curve.knee.enough), " "), 100 * Knee::kNear);
+  if (tuning.parameters.size() == 1) {
+    out += curve.knee.bend ? fmt::format("; the knee is at {}", tuning.label(*curve.knee.bend)) : "; there is no knee";
+  }
+  return out + ".";
+}
+
+std::vector<FigureData> tuning_figures(const Tuning& tuning) {
+  std::vector<FigureData> figures;
+  const auto figure_of = [&](FigureKind kind, const std::string& id, const std::string& title) -> FigureData& {
+    FigureData& figure = figures.emplace_back();
+    figure.id = id, figure.title = title, figure.kind = kind, figure.unit = "x";
+    return figure;
+  };
+  if (tuning.parameters.size() == 1) {
+    FigureData& figure = figure_of(FigureKind::Lines, "sweep", "Speedup over " + join(tuning.overrides(0), " "));
+    figure.x_label = tuning.parameters[0].key, figure.y_label = "speedup";
+    figure.categories = tuning.parameters[0].settings;
+    for (const TunedCurve& curve : tuning.curves) {
+      figure.series.push_back({curve.label, {curve.speedups.begin(), curve.speedups.end()}});
+      figure.notes.push_back(knee_sentence(tuning, curve));
+      if (curve.knee.enough) figure.marks.push_back({curve.label, *curve.knee.enough, "enough"});
+      if (curve.knee.bend) figure.marks.push_back({curve.label, *curve.knee.bend, "knee"});
+    }
+    return figures;
+  }
+  const TunedParameter &rows = tuning.parameters[0], &columns = tuning.parameters[1];
+  for (std::size_t i = 0; i < tuning.curves.size(); ++i) {
+    const TunedCurve& curve = tuning.curves[i];
+    FigureData& figure = figure_of(FigureKind::Heat, fmt::format("plane-{}", i + 1),
+                                   fmt::format("{}: speedup over {}", curve.label, join(tuning.overrides(0), " ")));
+    figure.x_label = columns.key;
+    figure.categories = columns.settings;
+    for (std::size_t row = 0; row < rows.settings.size(); ++row) {
+      FigureSeries& series = figure.series.emplace_back();
+      series.label = fmt::format("{}={}", rows.key, rows.settings[row]);
+      for (std::size_t column = 0; column < columns.settings.size(); ++column) {
+        series.values.emplace_back(curve.speedups[row * columns.settings.size() + column]);
+      }
+    }
+    if (curve.knee.enough) {
+      figure.marks.push_back({figure.series[*curve.knee.enough / columns.settings.size()].label,
+                              *curve.knee.enough % columns.settings.size(), "enough"});
+    }
+    figure.notes.push_back(knee_sentence(tuning, curve));
+  }
+  return figures;
+}
+
+}  // namespace nearfar

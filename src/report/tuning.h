@@ -1,0 +1,46 @@
+// A sweep of one or two values of a system, and its knees.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/figure.h"
+#include "report/knee.h"
+
+namespace nearfar {
+
+struct TunedParameter {
+  std::string key;
+  std::vector<std::string> settings;  ///< from the cheapest to the dearest
+};
+
+/// Speedups over the cheapest point, of one workload or of all.
+struct TunedCurve {
+  std::string label;
+  std::vector<double> speedups;  ///< by point
+  Knee knee;
+};
+
+struct Tuning {
+  std::vector<std::string> workloads;
+  std::vector<TunedParameter> parameters;   ///< one or two
+  std::vector<std::vector<double>> cycles;  ///< by workload, then by point
+  std::vector<TunedCurve> curves;           ///< by workload; of several, then their geometric mean
+
+  /// Points are all settings, those of the second parameter changing faster.
+  std::size_t points() const;
+  std::vector<std::string> overrides(std::size_t point) const;  ///< as --set takes them
+  std::string label(std::size_t point) const;                   ///< "8", or "8, 64"
+};
+
+/// Fills in the curves from the cycles. With two parameters, a point is enough when it is near the best and no point
+/// near the best has fewer steps from the cheapest; such a plane has no bend.
+void find_knees(Tuning& tuning);
+
+/// "MT: iommu.walkers=8 is enough (within 5 % of the best); the knee is at 4."
+std::string knee_sentence(const Tuning& tuning, const TunedCurve& curve);
+
+/// One figure of all curves; of two parameters, a heat map for each curve.
+std::vector<FigureData> tuning_figures(const Tuning& tuning);
+
+}  // namespace nearfar

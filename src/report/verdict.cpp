@@ -1,0 +1,106 @@
+// Verdicts. The sign is looked at first: a speedup of 0.98 where 1.1 was published lies within 20 %, and is opposite.
+#include "report/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nearfar {
+namespace {
+
+using Form = Published::Form;
+
+constexpr double kMet = 0.05;            // of the published number
+constexpr double kNoEffect = 0.005;      // of a ratio: less than this has no sign
+constexpr double kNoEffectPoints = 0.5;  // of what is in per cent
+
+bool is_lower_bound(Form form) { return form == Form::Above || form == Form::AtLeast; }
+bool is_upper_bound(Form form) { return form == Form::Below || form == Form::AtMost; }
+
+/// +1, -1, or 0 for a claim that says nothing about the direction.
+int published_sign(Form form, double published, double neutral) {
+  if (form == Form::Above || (is_lower_bound(form) && published > neutral)) return published >= neutral ? 1 : 0;
+  if (form == Form::Below || (is_upper_bound(form) && published < neutral)) return published <= neutral ? -1 : 0;
+  if (is_lower_bound(form) || is_upper_bound(form)) return 0;
+  return published > neutral ? 1 : published < neutral ? -1 : 0;
+}
+
+bool wrong_sign(const Claim& claim, double published, double measured) {
+  const auto neutral = neutral_value(claim.quality);
+  if (!neutral) return false;
+  const double effect = measured - *neutral;
+  const double no_effect = *neutral == 0 ? kNoEffectPoints : kNoEffect;
+  const int sign = published_sign(claim.published.form, published, *neutral);
+  return sign != 0 && effect * sign < -no_effect;
+}
+
+bool holds(Form form, double published, double measured) {
+  switch (form) {
+    case Form::Above: return measured > published;
+    case Form::AtLeast: return measured >= published;
+    case Form::Below: return measured < published;
+    case Form::AtMost: return measured <= published;
+    default: return false;
+  }
+}
+
+Verdict judge_one(const Claim& claim, double published, double measured) {
+  if (!std::isfinite(measured)) return Verdict::NotMeasured;
+  const Form form = claim.published.form;
+  const double off = std::abs(measured - published);
+  const bool near = off <= claim.band * std::abs(published);
+  if (is_lower_bound(form) || is_upper_bound(form)) {
+    if (holds(form, published, measured)) return Verdict::Met;
+    // "Never slower" has no direction to be opposite to, until it is slower by more than the band.
+    const auto neutral = neutral_value(claim.quality);
+    const bool no_harm = neutral && published_sign(form, published, *neutral) == 0;
+    if (no_harm) return near ? Verdict::WithinBand : Verdict::Opposite;
+    if (wrong_sign(claim, published, measured)) return Verdict::Opposite;
+    return near ? Verdict::WithinBand : Verdict::Missed;
+  }
+  if (wrong_sign(claim, published, measured)) return Verdict::Opposite;
+  if (off <= std::max(kMet * std::abs(published), claim.published.rounding)) return Verdict::Met;
+  return near ? Verdict::WithinBand : Verdict::Missed;
+}
+
+/// The published number that belongs to measured number `i` of `count`.
+std::optional<double> published_for(const Claim& claim, std::size_t i, std::size_t count) {
+  const auto& values = claim.published.values;
+  if (values.size() == 1) return values.front();
+  return values.size() == count ? std::optional(values[i]) : std::nullopt;
+}
+
+}  // namespace
+
+std::string_view verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Met: return "met";
+    case Verdict::WithinBand: return "within the band";
+    case Verdict::Missed: return "missed";
+    case Verdict::Opposite: return "opposite";
+    case Verdict::NotMeasured: return "not measured";
+  }
+  return "";
+}
+
+Verdict judge(const Claim& claim, std::span<const double> measured) {
+  Verdict worst = measured.empty() ? Verdict::NotMeasured : Verdict::Met;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const auto published = published_for(claim, i, measured.size());
+    worst = std::max(worst, published ? judge_one(claim, *published, measured[i]) : Verdict::NotMeasured);
+  }
+  return worst;
+}
+
+std::optional<double> ratio(const Claim& claim, std::span<const double> measured) {
+  if (is_lower_bound(claim.published.form) || is_upper_bound(claim.published.form)) return std::nullopt;
+  std::optional<double> furthest;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const auto published = published_for(claim, i, measured.size());
+    if (!published || *published == 0) return std::nullopt;
+    const double each = measured[i] / *published;
+    if (!furthest || std::abs(each - 1) > std::abs(*furthest - 1)) furthest = each;
+  }
+  return furthest;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,31 @@
+// How a measured number stands beside the published one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "report/claim.h"
+
+namespace nearfar {
+
+/// From best to worst. docs/reproduction.md has the same words for people.
+enum class Verdict : std::uint8_t {
+  Met,          ///< a bound holds; a number is within 5 %, or what rounding allows
+  WithinBand,   ///< not further off than the claim's band
+  Missed,       ///< further off, on the right side
+  Opposite,     ///< the effect has the wrong sign
+  NotMeasured,  ///< no study, no result, or not of everything that the claim speaks of
+};
+
+std::string_view verdict_name(Verdict verdict);
+
+/// Of all measured numbers together: the worst of them. Published are one for all, or one for each; anything else is
+/// NotMeasured.
+Verdict judge(const Claim& claim, std::span<const double> measured);
+
+/// measured / published; of several, the one that is furthest off. Nothing for bounds and where published is zero.
+std::optional<double> ratio(const Claim& claim, std::span<const double> measured);
+
+}  // namespace nearfar

@@ -1,0 +1,137 @@
+// The report in a real browser: it draws, answers, and asks nobody for anything. Chromium loads the page with a script
+// of the test behind it, which uses the page as a person would and writes what it saw into the document.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "cli/process.h"
+#include "report/claims_file.h"
+#include "report/report_page.h"
+
+namespace nearfar {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Outcome;
+using testing::run_shell;
+using testing::ScratchFolder;
+
+constexpr const char* kClaims = R"(title: Made up
+claims:
+  p.fast:
+    {sentence: speedup of the new, figure: Fig 1, published: 2.0, unit: x, quality: speedup, study: s, plot: bars,
+     series: new, over: A B, take: mean}
+  p.slow:
+    {sentence: speedup of the old, figure: Fig 1, published: 3.0, unit: x, quality: speedup, study: s, plot: bars,
+     series: old, over: A B, take: mean}
+  p.unknown:
+    {sentence: nobody measures it, figure: Fig 2, published: 3, unit: x, quality: speedup}
+)";
+
+FigureData figure(const std::string& id, FigureKind kind) {
+  FigureData out;
+  out.id = id, out.title = "A figure of " + id, out.study = "s", out.kind = kind, out.unit = "x";
+  out.categories = {"A", "B", "mean"};
+  out.series = {{"old", {1, 1, 1}}, {"new", {1, 3, 2}}};
+  return out;
+}
+
+ReportContent content() {
+  ReportContent out;
+  out.version = "1.2.3", out.model = "0123456789abcdef", out.database = "made-up.db";
+  out.papers = {read_paper_text(kClaims, "claims/p.yaml", "p")};
+  ReportedStudy study;
+  study.id = "s", study.title = "A study", study.runs = study.measured = 2;
+  study.figures = {figure("bars", FigureKind::Bars), figure("stacks", FigureKind::Stacked),
+                   figure("lines", FigureKind::Lines), figure("heat", FigureKind::Heat)};
+  mark_published(study.figures, out.papers);
+  out.claims = measure_claims(out.papers, study.figures);
+  out.studies = {study};
+  out.machines = {{"mmu-4gpu", "", {{"gpus", "4", "default"}}}};
+  out.runs = {{"A small", "1.2.3", "0123", 1, 100, 10, 5, 1 << 20, 0.5}};
+  return out;
+}
+
+// Each line of `seen` is one observation.
+constexpr const char* kVisitor = R"(<script>
+const seen = [];
+const say = (name, value) => seen.push(name + "=" + value);
+addEventListener("error", (event) => say("error", event.message));
+addEventListener("securitypolicyviolation", (event) => say("refused", event.blockedURI));
+addEventListener("load", () => {
+  const rows = () => [...document.querySelectorAll("#claims tbody tr")].filter((row) => !row.hidden).length;
+  const put = (id, value) => {
+    const control = document.getElementById(id);
+    control.value = value;
+    control.dispatchEvent(new Event("input"));
+  };
+  say("figures", document.querySelectorAll("figure svg").length);
+  const bar = document.querySelector("[data-kind=bars] [data-series='1'] rect");
+  say("bar is drawn", bar.getBoundingClientRect().height > 10);
+  say("rows", rows());
+  put("verdict", "met"); say("rows met", rows()); put("verdict", "");
+  put("paper", "p"); say("rows of p", rows());
+  put("words", "nobody"); say("rows of nobody", rows()); say("shown", document.getElementById("shown").textContent);
+  put("words", "");
+  const box = bar.getBoundingClientRect();
+  bar.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: box.x, clientY: box.y }));
+  say("hint", document.getElementById("tip").textContent);
+  document.querySelector("[data-kind=bars] [data-key='1']").dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  say("bar after click", bar.getBoundingClientRect().height);
+  const upper = document.querySelector("[data-kind=stacked] [data-series='1'] rect");
+  const lower = document.querySelector("[data-kind=stacked] [data-series='0'] rect");
+  const bottom = Number(lower.getAttribute("y")) + Number(lower.getAttribute("height"));
+  document.querySelector("[data-kind=stacked] [data-key='0']").dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  const gap = bottom - Number(upper.getAttribute("y")) - Number(upper.getAttribute("height"));
+  say("gap under stack", Math.abs(gap) < 0.2 ? "none" : gap);
+  const paper = () => getComputedStyle(document.body).backgroundColor;
+  const before = paper();
+  document.getElementById("theme").click();
+  say("theme changes", paper() !== before);
+  say("requests", performance.getEntriesByType("resource").length);
+  const list = document.createElement("pre");
+  list.id = "seen";
+  list.textContent = seen.join("\n");
+  document.body.append(list);
+});
+</script>)";
+
+std::string between(const std::string& text, const std::string& from, const std::string& to) {
+  const std::size_t begin = text.find(from);
+  if (begin == std::string::npos) return "";
+  return text.substr(begin + from.size(), text.find(to, begin) - begin - from.size());
+}
+
+TEST(Browser, OpensTheReportAndUsesIt) {
+  if (run_shell("command -v chromium").code != 0) GTEST_SKIP() << "chromium is not installed (cmake/packages.txt)";
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("report.html")) << report_html(content()) << kVisitor;
+  const Outcome outcome = run_shell(
+      "cd " + scratch.path().string() +
+      " && timeout 60 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run "
+      "--disable-background-networking --disable-component-update --disable-sync --disable-extensions "
+      "--enable-logging=stderr --user-data-dir=profile --virtual-time-budget=2000 --dump-dom "
+      "file://$PWD/report.html");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string seen = between(outcome.out, "<pre id=\"seen\">", "</pre>");
+  EXPECT_EQ(seen,
+            "figures=4\n"
+            "bar is drawn=true\n"
+            "rows=3\n"
+            "rows met=1\n"
+            "rows of p=3\n"
+            "rows of nobody=1\n"
+            "shown=1 of 3 claims\n"
+            "hint=A, new: 1.000×\n"
+            "bar after click=0\n"
+            "gap under stack=none\n"
+            "theme changes=true\n"
+            "requests=0");
+  EXPECT_THAT(outcome.err, Not(HasSubstr("CONSOLE"))) << "the page complained";
+}
+
+}  // namespace
+}  // namespace nearfar

@@ -1,0 +1,96 @@
+// The claims that come with the program, and mistakes in files of claims.
+#include "report/claims_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "config/error.h"
+#include "report/measure.h"
+
+namespace nearfar {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Claims : public ::testing::Test {
+ protected:
+  Claims() { setenv("NEARFAR_CLAIMS", NEARFAR_SOURCE_DIR "/claims", 1); }
+};
+
+TEST_F(Claims, OfAllPapersAreThereOnce) {
+  std::set<std::string> ids;
+  std::size_t count = 0;
+  for (const Paper& paper : read_papers()) {
+    for (const Claim& claim : paper.claims) {
+      EXPECT_EQ(claim.paper, paper.id);
+      EXPECT_TRUE(claim.id == paper.id || claim.id.starts_with(paper.id + ".")) << claim.id;
+      ids.insert(claim.id), ++count;
+    }
+  }
+  EXPECT_EQ(ids.size(), count);
+  EXPECT_EQ(count, 90U);
+}
+
+TEST_F(Claims, ExpandGroupsAndDefaults) {
+  const auto papers = read_papers({"least-tlb"});
+  ASSERT_EQ(papers.size(), 1U);
+  const auto high = std::ranges::find(papers[0].claims, "least-tlb.single.high", &Claim::id);
+  ASSERT_NE(high, papers[0].claims.end());
+  EXPECT_THAT(high->over, ElementsAre("ST", "MT", "MM", "KM", "PR"));
+  EXPECT_DOUBLE_EQ(high->band, 0.2);
+  EXPECT_EQ(published_text(*high), "1.38×");
+}
+
+TEST_F(Claims, OfUnknownPapersNameTheNearest) {
+  try {
+    read_papers({"idyl"});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("Did you mean `idyll`?"));
+  }
+}
+
+struct Mistake {
+  const char* claim;    // lines of a claim `p.one`, or of the file when it begins with "title"
+  const char* message;  // with the place
+};
+
+class ClaimMistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(ClaimMistakes, ArePointedAt) {
+  std::string text = GetParam().claim;
+  if (!text.starts_with("title")) text = "title: P\nclaims:\n  p.one:\n" + text;
+  try {
+    read_paper_text(text, "claims/p.yaml", "p");
+    FAIL() << "no complaint";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(GetParam().message));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Claims, ClaimMistakes,
+    ::testing::Values(
+        Mistake{"title: P\n", "claims/p.yaml:1:1: a file of claims needs `claims`."},
+        Mistake{"title: P\nclams:\n  a: b\n",
+                "claims/p.yaml:2:1: a file of claims has no key `clams`. Did you mean `claims`?"},
+        Mistake{"    sentence: s\n    figure: f\n    unit: x\n    quality: speedup\n",
+                "claims/p.yaml:3:3: the claim `p.one` lacks `published`."},
+        Mistake{"    sentense: s\n", "claims/p.yaml:4:5: a claim has no key `sentense`. Did you mean `sentence`?"},
+        Mistake{"    published: fast\n", "claims/p.yaml:4:16: `published` takes a number"},
+        Mistake{"    quality: sharing\n", "claims/p.yaml:4:14: `quality` is one of change, count"},
+        Mistake{"    band: 20\n", "claims/p.yaml:4:11: `band` takes per cent"},
+        Mistake{"    sentence: s\n    figure: f\n    unit: x\n    quality: speedup\n    published: 1\n    study: s\n",
+                "the claim `p.one` lacks `plot`, since it says where it is measured."},
+        Mistake{
+            "    sentence: s\n    figure: f\n    unit: x\n    quality: speedup\n    published: 1\n    because: p.on\n",
+            "claims/p.yaml:9:14: there is no claim `p.on` in this file. Did you mean `p.one`?"}));
+
+}  // namespace
+}  // namespace nearfar

@@ -1,0 +1,102 @@
+// From made-up figures to claims.
+#include "report/measure.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/claims_file.h"
+#include "report/report_page.h"
+
+namespace nearfar {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* kClaims = R"(title: Made up
+groups:
+  all: A B C
+claims:
+  p.mean:
+    {sentence: mean speedup, figure: Fig 1, published: 2.0, unit: x, quality: speedup, study: s, plot: speedup,
+     series: new, over: all, take: mean, because: p.worst}
+  p.worst:
+    {sentence: lowest speedup, figure: Fig 1, published: ">=1.0", unit: x, quality: speedup, study: s, plot: speedup,
+     series: new, over: all, take: lowest}
+  p.range:
+    {sentence: both ends, figure: Fig 1, published: 1..3, unit: x, quality: speedup, study: s, plot: speedup,
+     series: new, over: all, take: lowest and highest}
+  p.geometric:
+    {sentence: geometric mean, figure: Fig 1, published: 1.817, unit: x, quality: speedup, study: s, plot: speedup,
+     series: new, over: all, take: geometric mean}
+  p.one:
+    {sentence: of C, figure: Fig 1, published: 3, unit: x, quality: speedup, study: s, plot: speedup,
+     series: new, over: C, take: each}
+  p.none:
+    {sentence: nobody measures it, figure: Fig 2, published: 3, unit: x, quality: speedup}
+  p.gone:
+    {sentence: no such series, figure: Fig 1, published: 3, unit: x, quality: speedup, study: s, plot: speedup,
+     series: nwe, over: C, take: each}
+)";
+
+FigureData figure() {
+  FigureData out;
+  out.id = "speedup", out.study = "s", out.unit = "x";
+  out.categories = {"A", "B", "C", "mean"};
+  out.series = {{"old", {1, 1, 1, 1}}, {"new", {1, 2, 3, 2}}};
+  return out;
+}
+
+class Measured : public ::testing::Test {
+ protected:
+  std::vector<Paper> papers_ = {read_paper_text(kClaims, "claims/p.yaml", "p")};
+};
+
+TEST_F(Measured, ClaimsTakeTheirNumbersFromTheFigure) {
+  const auto claims = measure_claims(papers_, {figure()});
+  ASSERT_EQ(claims.size(), 7U);
+  EXPECT_THAT(claims[0].values, ElementsAre(2));
+  EXPECT_EQ(claims[0].verdict, Verdict::Met);
+  EXPECT_DOUBLE_EQ(*claims[0].ratio, 1);
+  EXPECT_THAT(claims[1].values, ElementsAre(1));
+  EXPECT_THAT(claims[2].values, ElementsAre(1, 3));
+  EXPECT_EQ(measured_text(claims[2]), "1.000× to 3.000×");
+  EXPECT_NEAR(claims[3].values[0], 1.817, 0.001);
+  EXPECT_THAT(claims[4].values, ElementsAre(3));
+  EXPECT_EQ(claims[5].note, "no study measures it yet");
+  EXPECT_EQ(claims[6].verdict, Verdict::NotMeasured);
+  EXPECT_EQ(claims[6].note, "the figure has no series `nwe`");
+}
+
+TEST_F(Measured, MeansOverLessThanEverythingAreNoVerdict) {
+  FigureData gap = figure();
+  gap.series[1].values[1].reset();
+  const auto claims = measure_claims(papers_, {gap});
+  EXPECT_EQ(claims[0].verdict, Verdict::NotMeasured);
+  EXPECT_EQ(claims[0].note, "2 of 3 values are there");
+  EXPECT_EQ(claims[4].verdict, Verdict::Met) << "C is there";
+}
+
+TEST_F(Measured, FiguresThatAreNotThereAreNamed) {
+  EXPECT_EQ(measure_claims(papers_, {})[0].note, "study s was not looked at");
+}
+
+TEST_F(Measured, PublishedNumbersAreMarkedWhereTheyBelong) {
+  std::vector<FigureData> figures = {figure()};
+  mark_published(figures, papers_);
+  ASSERT_EQ(figures[0].published.size(), 4U) << "of ends of a range there is no one place";
+  EXPECT_EQ(figures[0].published[0].claim, "p.mean");
+  EXPECT_EQ(figures[0].published[0].category, "mean");
+  EXPECT_EQ(figures[0].published[2].category, "C");
+  EXPECT_DOUBLE_EQ(figures[0].published[2].low, 3);
+}
+
+TEST_F(Measured, MechanismsStandBesideSpeedups) {
+  const auto claims = measure_claims(papers_, {figure()});
+  EXPECT_THAT(mechanism_texts(*claims[0].claim, claims), ElementsAre("lowest speedup: >=1.0× → 1.000×"));
+  EXPECT_THAT(mechanism_texts(*claims[1].claim, claims), IsEmpty());
+}
+
+}  // namespace
+}  // namespace nearfar
