@@ -75,7 +75,9 @@ MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures
   }
   const FigureData* figure = figure_of(claim, figures);
   if (figure == nullptr) {
-    measured.note = fmt::format("study {} was not looked at", claim.study);
+    const bool other = std::ranges::any_of(figures, [&](const auto& each) { return each.study == claim.study; });
+    measured.note = other ? fmt::format("the study has no figure `{}`", claim.plot)
+                          : fmt::format("study {} is not there", claim.study);
     return measured;
   }
   std::size_t have = 0, wanted = 0;

@@ -79,7 +79,10 @@ TEST_F(Measured, MeansOverLessThanEverythingAreNoVerdict) {
 }
 
 TEST_F(Measured, FiguresThatAreNotThereAreNamed) {
-  EXPECT_EQ(measure_claims(papers_, {})[0].note, "study s was not looked at");
+  EXPECT_EQ(measure_claims(papers_, {})[0].note, "study s is not there");
+  FigureData other = figure();
+  other.id = "latency";
+  EXPECT_EQ(measure_claims(papers_, {other})[0].note, "the study has no figure `speedup`");
 }
 
 TEST_F(Measured, PublishedNumbersAreMarkedWhereTheyBelong) {
