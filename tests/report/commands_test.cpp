@@ -174,6 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"tune MT --vary gpus=1,1", "names the setting `1` twice"},
                       Mistake{"tune MT --vary gpus=1,2 --vary gpus=1,2", "--vary gpus is given twice"},
                       Mistake{"tune MT --vary gpuss=1,2 --database /dev/null/x", "Did you mean `gpus`?"},
+                      Mistake{"tune MT --vary gpus=1,2 --json - --svg -", "Only one file can go to standard output."},
                       Mistake{"tune MTT --vary gpus=1,2", "Did you mean `MT`?"},
                       Mistake{"report --output /no/such/folder/r.html", "there is no folder"}));
 
