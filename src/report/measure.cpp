@@ -80,17 +80,23 @@ MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures
                           : fmt::format("study {} is not there", claim.study);
     return measured;
   }
+  // Several published numbers are one for each series; a single one is of all series together.
+  const bool apart = claim.published.values.size() == claim.series.size();
+  std::vector<std::vector<double>> pools(1);
   std::size_t have = 0, wanted = 0;
   for (const std::string& label : claim.series) {
     const Found found = values_of(*figure, label, claim.over);
     if (!found.problem.empty()) {
       measured.note = found.problem;
-      measured.values.clear();
       return measured;
     }
     have += found.values.size(), wanted += found.wanted;
-    if (found.values.empty()) continue;
-    for (const double value : taken(claim.take, found.values)) measured.values.push_back(value);
+    if (apart && !pools.back().empty()) pools.emplace_back();
+    pools.back().insert(pools.back().end(), found.values.begin(), found.values.end());
+  }
+  for (const auto& pool : pools) {
+    if (pool.empty()) continue;
+    for (const double value : taken(claim.take, pool)) measured.values.push_back(value);
   }
   if (have < wanted) {
     measured.note = have == 0 && !figure->notes.empty() ? figure->notes.front()
