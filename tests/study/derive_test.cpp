@@ -15,7 +15,8 @@ using ::testing::ElementsAre;
 using testing::stored;
 
 const std::string kHead =
-    "title: T\nsystem: ats-4gpu\nworkloads: [MT, PR]\nvariants: {b: {}, i: {design: infinite-iommu-tlb}, "
+    "title: T\nsystem: ats-4gpu\nworkloads: [MT, PR]\nexpects: [no_such.count]\nvariants: {b: {}, i: {design: "
+    "infinite-iommu-tlb}, "
     "x: {design: no-such-design}}\nfigures:\n  f: ";
 
 struct Made {
@@ -139,6 +140,13 @@ TEST(Derive, ACdfCumulatesAHistogram) {
   EXPECT_THAT(figure.categories, ElementsAre("1", "2", "4", "16"));
   EXPECT_THAT(numbers(figure.series[0]), ElementsAre(25, 50, 50, 100));
   EXPECT_THAT(numbers(figure.series[1]), ElementsAre(0, 25, 100, 100));
+}
+
+TEST(Derive, WorkloadsMayHaveTheirPapersNames) {
+  Made named("title: T\nsystem: ats-4gpu\nworkloads: [ATAX]\nnames: {ATAX: ATX}\nfigures: {f: {value: run.cycles}}\n");
+  named.add("ATAX", "baseline", {{"run.cycles", 5}});
+  EXPECT_THAT(named.figure().categories, ElementsAre("ATX"));
+  EXPECT_THAT(numbers(named.figure().series[0]), ElementsAre(5));
 }
 
 TEST(Derive, WeightedSpeedupsAreAgainstEachOneAlone) {

@@ -28,6 +28,17 @@ TEST(Expression, HasNoValueWhereThereIsNone) {
   EXPECT_EQ(value("a.x + missing"), std::nullopt);
 }
 
+TEST(Expression, CountsTheSamplesOfAHistogram) {
+  const Statistics statistics =
+      testing::stored({{"h.below_1", 2}, {"h.below_16", 4}, {"h.below_8", 3}, {"h.max", 15}, {"i.max", 0}}).statistics;
+  const auto count = [&](const std::string& text) { return Expression::parse(text, {}).evaluate(statistics); };
+  EXPECT_EQ(count("samples(h)"), 9);
+  EXPECT_EQ(count("below(h, 8)"), 5);
+  EXPECT_EQ(count("100 - 100 * below(h, 4) / samples(h) * 4.5"), 0);
+  EXPECT_EQ(count("samples(i)"), 0);
+  EXPECT_EQ(count("samples(j)"), std::nullopt);
+}
+
 TEST(Expression, NamesWhatItNeeds) {
   const Expression expression = Expression::parse("a + b / a", {});
   ASSERT_EQ(expression.names().size(), 3U);
@@ -42,7 +53,8 @@ TEST(Expression, MistakesPointAtTheirPlace) {
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("s.yaml:1:12: `*` was not expected here"));
   }
-  for (const char* text : {"", "a +", "(a", "a b", "a $ b", ")", "1..2 a"}) {
+  for (const char* text :
+       {"", "a +", "(a", "a b", "a $ b", ")", "1..2 a", "samples(1)", "below(h)", "below(h, x)", "samples(h"}) {
     EXPECT_THROW(Expression::parse(text, {source, 0, 1}), InputError) << text;
   }
   EXPECT_THROW(Expression::parse(std::string(100000, '('), {source, 0, 1}), InputError);

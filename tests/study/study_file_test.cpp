@@ -71,8 +71,9 @@ TEST(StudyFile, AWeightedSpeedupNeedsEachApplicationAlone) {
 }
 
 TEST(StudyFile, DesignsThatDoNotExistYetAreNoMistake) {
-  const Study study =
-      read(kHead + "variants: {b: {}, x: {design: no-such-design}}\nfigures: {f: {value: no_such.statistic}}\n");
+  const Study study = read(kHead +
+                           "expects: no_such.statistic\nvariants: {b: {}, x: {design: no-such-design}}\nfigures: {f: "
+                           "{value: no_such.statistic}}\n");
   EXPECT_EQ(study.variants[1].designs, "no-such-design");
 }
 
@@ -160,7 +161,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"FigureMean", figure("{value: speedup, mean: geometrical}"),
                 "there is no mean `geometrical`. Did you mean `geometric`?"},
         Mistake{"FigureCdf", figure("{kind: cdf, value: iommu.tlb.hits}"),
-                "`iommu.tlb.hits` is one number; a CDF needs a histogram."},
+                "`iommu.tlb.hits` is one number, not a histogram."},
         Mistake{"FigureAs", figure("{value: speedup, as: value}"), "a speedup is always against something."},
         Mistake{"FigureWeighted", figure("{value: weighted-speedup}"),
                 "a weighted speedup is of several applications; MT is one."}),
