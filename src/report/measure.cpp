@@ -108,10 +108,14 @@ MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures
   return measured;
 }
 
-/// The category a published number is drawn at: the only one it speaks of, or the figure's mean over all of them.
+/// The category a published number is drawn at: the only one it speaks of, or the figure's mean over all of them or
+/// over a group of the same name.
 std::optional<std::string> place_of(const Claim& claim, const FigureData& figure) {
   if (claim.over.size() == 1) return claim.over.front();
   if (claim.take != Take::Mean && claim.take != Take::GeometricMean) return std::nullopt;
+  if (!claim.group.empty() && std::ranges::find(figure.categories, claim.group) != figure.categories.end()) {
+    return claim.group;
+  }
   std::size_t plain = 0;
   for (const std::string& category : figure.categories) {
     plain += std::ranges::find(kMeanCategories, category) == std::end(kMeanCategories) ? 1 : 0;
