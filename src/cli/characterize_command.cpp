@@ -145,6 +145,7 @@ void perform_characterize(const CharacterizeArguments& arguments) {
     png.emplace(arguments.png);
     plot::need_png();
   }
+  const bool to_stdout = any_stdout({&json, &svg, &png});
   Experiment experiment;
   experiment.size = parse_size(arguments.size);
   experiment.parameters = arguments.parameters;
@@ -172,9 +173,7 @@ void perform_characterize(const CharacterizeArguments& arguments) {
     if (svg) svg->write(picture);
     if (png) png->write(plot::png_of(picture));
   }
-  for (const auto& file : {&json, &svg, &png}) {
-    if (*file && (*file)->is_stdout()) return;
-  }
+  if (to_stdout) return;
   const Terminal terminal = Terminal::of(STDOUT_FILENO);
   write_stdout(fmt::format("{}\n{}\n\n{}\n{}\n{}\n{}\n{}", terminal.paint(Tint::Bold, title), subtitle,
                            totals(result, terminal), sharing(result, terminal), buffers(result, terminal),

@@ -197,12 +197,12 @@ void perform_compose(const ComposeArguments& arguments) {
   std::optional<OutputFile> json, html;
   if (!arguments.json.empty()) json.emplace(arguments.json);
   if (!arguments.html.empty()) html.emplace(arguments.html);
+  const bool to_stdout = any_stdout({&json, &html});
   Composition composition = plan(arguments);
   measure(composition, arguments);
   if (json) json->write(composition_json(composition));
   if (html) html->write(html_of(composition, arguments));
-  if ((json && json->is_stdout()) || (html && html->is_stdout())) return;
-  write_stdout(summary(composition, arguments, Terminal::of(STDOUT_FILENO)));
+  if (!to_stdout) write_stdout(summary(composition, arguments, Terminal::of(STDOUT_FILENO)));
 }
 
 }  // namespace

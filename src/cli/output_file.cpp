@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -111,6 +112,12 @@ void OutputFile::write(std::string_view text) const {
   } else {
     write_in_place(path_, text);
   }
+}
+
+bool any_stdout(std::initializer_list<const std::optional<OutputFile>*> files) {
+  const auto count = std::ranges::count_if(files, [](const auto* file) { return *file && (*file)->is_stdout(); });
+  if (count > 1) throw InputError("Only one file can go to standard output.");
+  return count == 1;
 }
 
 void write_stdout(std::string_view text) {

@@ -1,6 +1,8 @@
 // A file that holds a whole result or does not exist.
 #pragma once
 
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +23,9 @@ class OutputFile {
   std::string path_;
   bool regular_ = true;
 };
+
+/// Whether one of these is standard output; an InputError when two are.
+bool any_stdout(std::initializer_list<const std::optional<OutputFile>*> files);
 
 /// Writes all of `text` to standard output, or throws InputError.
 void write_stdout(std::string_view text);

@@ -1,6 +1,7 @@
 // `nearfar report`: the page and the figures of all that the store knows. Runs nothing.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -80,8 +81,11 @@ void perform_report(const ReportArguments& arguments) {
   const std::vector<FigureData> figures = all_figures(content);
   if (!arguments.figures.empty()) write_figures(figures, arguments);
   if (!page.is_stdout()) {
-    write_stdout(fmt::format("{}: {} claims, {} figures, {} runs\n", arguments.output, content.claims.size(),
-                             figures.size(), content.runs.size()));
+    write_stdout(fmt::format("{}: {} claims, {} figures, {} runs; {} claims are measured\n", arguments.output,
+                             content.claims.size(), figures.size(), content.runs.size(),
+                             std::ranges::count_if(content.claims, [](const MeasuredClaim& claim) {
+                               return claim.verdict != Verdict::NotMeasured;
+                             })));
   }
 }
 

@@ -61,6 +61,7 @@ void perform_reproduce(const ReproduceArguments& arguments) {
   std::optional<OutputFile> json, report;
   if (!arguments.json.empty()) json.emplace(arguments.json);
   if (!arguments.report.empty()) report.emplace(arguments.report);
+  const bool to_stdout = any_stdout({&json, &report});
   std::vector<Paper> papers = read_papers(arguments.papers);
   const std::vector<Study> studies = studies_of(papers, arguments.quick);
   const std::vector<PlannedRun> runs = planned_runs(studies);
@@ -70,7 +71,7 @@ void perform_reproduce(const ReproduceArguments& arguments) {
   content.version = version();
   if (json) json->write(claims_json(content.claims));
   if (report) report->write(report_html(content));
-  if (!(json && json->is_stdout()) && !(report && report->is_stdout())) {
+  if (!to_stdout) {
     const std::string sizes =
         arguments.quick ? "Small inputs: what holds here may not hold at the papers' sizes.\n\n" : "";
     write_stdout(sizes + claims_table(content.papers, content.claims, Terminal::of(STDOUT_FILENO)));

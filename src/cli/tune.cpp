@@ -171,6 +171,7 @@ void perform_tune(const TuneArguments& arguments) {
     png.emplace(arguments.png);
     plot::need_png();
   }
+  const bool to_stdout = any_stdout({&json, &svg, &png, &html});
   Tuning tuning = plan(arguments);
   measure(tuning, arguments);
   if (json) json->write(tuning_json(tuning));
@@ -179,10 +180,7 @@ void perform_tune(const TuneArguments& arguments) {
   if (svg) svg->write(picture);
   if (png) png->write(plot::png_of(picture));
   if (html) html->write(html_of(tuning, arguments));
-  for (const auto& file : {&json, &svg, &png, &html}) {
-    if (*file && (*file)->is_stdout()) return;
-  }
-  write_stdout(summary(tuning, arguments, Terminal::of(STDOUT_FILENO)));
+  if (!to_stdout) write_stdout(summary(tuning, arguments, Terminal::of(STDOUT_FILENO)));
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ struct Claim {
   std::string plot;                 ///< id of the study's figure
   std::vector<std::string> series;  ///< labels in that figure
   std::vector<std::string> over;    ///< categories of that figure
+  std::string group;                ///< what they are called together, where they are
   Take take = Take::Mean;
 
   std::vector<std::string> because;  ///< claims whose numbers are the mechanism behind this one

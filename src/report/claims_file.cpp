@@ -139,7 +139,9 @@ class ClaimReader {
 
   /// Names of groups stand for what is in them.
   void take_categories(const YamlEntry& entry) {
-    for (const std::string& word : words_of(entry, ' ')) {
+    const auto words = words_of(entry, ' ');
+    if (words.size() == 1 && groups_.contains(words.front())) claim_.group = words.front();
+    for (const std::string& word : words) {
       const auto group = groups_.find(word);
       if (group == groups_.end()) {
         claim_.over.push_back(word);

@@ -73,6 +73,10 @@ std::vector<std::string> claimed_studies(const std::vector<Paper>& papers) {
 ReportContent collect(std::vector<Paper> papers, const std::vector<Study>& studies, const ResultStore& store) {
   ReportContent content;
   content.papers = std::move(papers);
+  // Papers that nobody measures yet come last.
+  std::ranges::stable_partition(content.papers, [](const Paper& paper) {
+    return std::ranges::any_of(paper.claims, [](const Claim& claim) { return !claim.study.empty(); });
+  });
   content.model = model_version();
   content.database = store.path();
   Witnesses witnesses;

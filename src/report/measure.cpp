@@ -75,20 +75,28 @@ MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures
   }
   const FigureData* figure = figure_of(claim, figures);
   if (figure == nullptr) {
-    measured.note = fmt::format("study {} was not looked at", claim.study);
+    const bool other = std::ranges::any_of(figures, [&](const auto& each) { return each.study == claim.study; });
+    measured.note = other ? fmt::format("the study has no figure `{}`", claim.plot)
+                          : fmt::format("study {} is not there", claim.study);
     return measured;
   }
+  // Several published numbers are one for each series; a single one is of all series together.
+  const bool apart = claim.published.values.size() == claim.series.size();
+  std::vector<std::vector<double>> pools(1);
   std::size_t have = 0, wanted = 0;
   for (const std::string& label : claim.series) {
     const Found found = values_of(*figure, label, claim.over);
     if (!found.problem.empty()) {
       measured.note = found.problem;
-      measured.values.clear();
       return measured;
     }
     have += found.values.size(), wanted += found.wanted;
-    if (found.values.empty()) continue;
-    for (const double value : taken(claim.take, found.values)) measured.values.push_back(value);
+    if (apart && !pools.back().empty()) pools.emplace_back();
+    pools.back().insert(pools.back().end(), found.values.begin(), found.values.end());
+  }
+  for (const auto& pool : pools) {
+    if (pool.empty()) continue;
+    for (const double value : taken(claim.take, pool)) measured.values.push_back(value);
   }
   if (have < wanted) {
     measured.note = have == 0 && !figure->notes.empty() ? figure->notes.front()
@@ -100,10 +108,14 @@ MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures
   return measured;
 }
 
-/// The category a published number is drawn at: the only one it speaks of, or the figure's mean over all of them.
+/// The category a published number is drawn at: the only one it speaks of, or the figure's mean over all of them or
+/// over a group of the same name.
 std::optional<std::string> place_of(const Claim& claim, const FigureData& figure) {
   if (claim.over.size() == 1) return claim.over.front();
   if (claim.take != Take::Mean && claim.take != Take::GeometricMean) return std::nullopt;
+  if (!claim.group.empty() && std::ranges::find(figure.categories, claim.group) != figure.categories.end()) {
+    return claim.group;
+  }
   std::size_t plain = 0;
   for (const std::string& category : figure.categories) {
     plain += std::ranges::find(kMeanCategories, category) == std::end(kMeanCategories) ? 1 : 0;

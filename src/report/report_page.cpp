@@ -119,8 +119,9 @@ std::string study_html(const ReportedStudy& study) {
   }
   out += "</p>\n";
   for (const FigureData& figure : study.figures) {
+    // A study that is one figure has said its title already.
     fmt::format_to(std::back_inserter(out), "<h4 id=\"{}\">{}</h4>\n{}", escaped(anchor(study.id, figure.id)),
-                   escaped(figure.title), figure_html(figure));
+                   figure.title == study.title ? "" : escaped(figure.title), figure_html(figure));
   }
   return out;
 }
@@ -154,9 +155,9 @@ std::string runs_section(const std::vector<ReportedRun>& runs) {
     versions.insert(run.version), models.insert(run.model.substr(0, 12)), seeds.insert(run.seed);
   }
   std::string out = fmt::format(
-      "<p>{} runs; {:.1f} hours of one core; {:.1f} M accesses a second; at most {:.0f} MiB of memory.</p>\n<p "
+      "<p>{} runs; {:.1f} minutes of one core; {:.1f} M accesses a second; at most {:.0f} MiB of memory.</p>\n<p "
       "class=\"pale\">Versions: {}. Models: {}. Seeds: {}.</p>\n",
-      runs.size(), seconds / 3600, seconds > 0 ? static_cast<double>(accesses) / seconds / 1e6 : 0.0,
+      runs.size(), seconds / 60, seconds > 0 ? static_cast<double>(accesses) / seconds / 1e6 : 0.0,
       static_cast<double>(rss) / (1 << 20), escaped(fmt::format("{}", fmt::join(versions, ", "))),
       escaped(fmt::format("{}", fmt::join(models, ", "))), fmt::join(seeds, ", "));
   std::vector<std::vector<std::string>> rows;

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -43,19 +42,6 @@ Value related(const Value& value, const Value& base, Relation relation) {
     case Relation::Reduction: return 100 * (1 - ratio);
     default: return ratio;
   }
-}
-
-/// The bins of a histogram: how many samples were below each bound, and not below the one before.
-std::map<std::uint64_t, double> bins_of(const Statistics& statistics, const std::string& histogram) {
-  const std::string prefix = histogram + ".below_";
-  std::map<std::uint64_t, double> bins;
-  const auto& names = statistics.names();
-  for (auto name = std::ranges::lower_bound(names, prefix); name != names.end() && name->starts_with(prefix); ++name) {
-    std::uint64_t bound = 0;
-    std::from_chars(name->data() + prefix.size(), name->data() + name->size(), bound);
-    bins[bound] = statistics.values()[static_cast<std::size_t>(name - names.begin())];
-  }
-  return bins;
 }
 
 /// What stands in one line of a figure: a workload, or a mean over some.
@@ -127,9 +113,9 @@ class Deriver {
 
   void note_undefined(const Expression& expression, const StoredResult& result) {
     for (const Expression::Name& name : expression.names()) {
-      if (!is_statistic(name.text)) {
+      if (!is_statistic(name.text) && !is_histogram(name.text)) {
         notes_.insert(fmt::format("not measured: statistic {} does not exist yet", name.text));
-      } else if (!result.statistics.find(name.text)) {
+      } else if (!name.histogram && !result.statistics.find(name.text)) {
         notes_.insert(fmt::format("not measured: {} on {} has no {}", result.workload, result.system, name.text));
       }
     }
@@ -156,7 +142,8 @@ class Deriver {
   std::vector<Row> rows() const {
     std::vector<Row> rows;
     if (!figure_.only_means) {
-      for (const std::string& workload : figure_.workloads) rows.push_back({workload, {workload}, std::nullopt});
+      for (const std::string& workload : figure_.workloads)
+        rows.push_back({shown_name(study_, workload), {workload}, std::nullopt});
     }
     for (const Mean mean : figure_.means) {
       for (const WorkloadGroup& group : figure_.groups) {
@@ -219,7 +206,7 @@ class Deriver {
     for (const std::uint64_t seed : study_.seeds) {
       const StoredResult* result = result_of(cell_run(study_, workload, variant_of(study_, label), seed));
       if (result == nullptr) return {};
-      for (const auto& [bound, count] : bins_of(result->statistics, value.histogram)) bins[bound] += count;
+      for (const auto& [bound, count] : histogram_bins(result->statistics, value.histogram)) bins[bound] += count;
     }
     double total = 0;
     for (const auto& [bound, count] : bins) total += count;
@@ -240,7 +227,8 @@ class Deriver {
         for (const StudyValue& value : figure_.values) {
           curves.push_back(cumulated(value, workload, variant));
           for (const auto& [bound, share] : curves.back()) bounds.insert(bound);
-          const std::string name = figure_.variants.size() > 1 ? fmt::format("{} {}", workload, variant) : workload;
+          const std::string shown = shown_name(study_, workload);
+          const std::string name = figure_.variants.size() > 1 ? fmt::format("{} {}", shown, variant) : shown;
           data_.series.push_back({series_label(name, figure_.workloads.size() > 1, value.label), {}});
         }
       }

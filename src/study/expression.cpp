@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "config/nearest.h"
@@ -15,7 +16,7 @@
 namespace nearfar {
 
 struct Expression::Node {
-  char operation = 0;  ///< + - * /, n for a number, s for a statistic
+  char operation = 0;  ///< + - * /, n for a number, s for a statistic, h for the samples of a histogram below `number`
   double number = 0;
   std::string name;
   std::shared_ptr<const Node> left, right;
@@ -30,6 +31,7 @@ constexpr unsigned kDeepestNesting = 64;
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_name(char c) { return is_letter(c) || is_digit(c) || c == '.'; }
 
 /// Where the text of a scalar begins in its source: after the quote, if it has one.
 Place text_place(const Place& place, const std::string& text) {
@@ -133,10 +135,28 @@ class Parser {
 
   NodePtr parse_name() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.')) ++at_;
+    while (at_ < text_.size() && is_name(text_[at_])) ++at_;
     std::string name = text_.substr(begin, at_ - begin);
+    if (name == "samples" || name == "below") {
+      if (take('(')) return parse_histogram(name == "below");
+    }
     names_.push_back({name, place_at(begin, name.size())});
     return std::make_shared<Node>(Node{'s', 0, std::move(name), nullptr, nullptr});
+  }
+
+  NodePtr parse_histogram(bool below) {
+    if (!more() || !is_letter(text_[at_])) fail(1, "the name of a histogram was expected here.");
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && is_name(text_[at_])) ++at_;
+    std::string name = text_.substr(begin, at_ - begin);
+    names_.push_back({name, place_at(begin, name.size()), true});
+    double bound = std::numeric_limits<double>::infinity();
+    if (below) {
+      if (!take(',') || !more() || !is_digit(text_[at_])) fail(1, "below(NAME, N) wants a comma and a number here.");
+      bound = parse_number()->number;
+    }
+    if (!take(')')) fail(1, "a closing parenthesis is missing.");
+    return std::make_shared<Node>(Node{'h', bound, std::move(name), nullptr, nullptr});
   }
 
   const std::string& text_;
@@ -146,9 +166,20 @@ class Parser {
   std::vector<Expression::Name> names_;
 };
 
+/// Nothing when the result has no such histogram, which also says how large its samples were at most.
+std::optional<double> samples_below(const Statistics& statistics, const std::string& name, double bound) {
+  if (!statistics.find(name + ".max")) return std::nullopt;
+  double samples = 0;
+  for (const auto& [limit, count] : histogram_bins(statistics, name)) {
+    if (static_cast<double>(limit) <= bound) samples += count;
+  }
+  return samples;
+}
+
 std::optional<double> value_of(const Node& node, const Statistics& statistics) {
   if (node.operation == 'n') return node.number;
   if (node.operation == 's') return statistics.find(node.name);
+  if (node.operation == 'h') return samples_below(statistics, node.name, node.number);
   const auto left = value_of(*node.left, statistics), right = value_of(*node.right, statistics);
   if (!left || !right) return std::nullopt;
   switch (node.operation) {
@@ -193,6 +224,18 @@ Expression Expression::parse(const std::string& text, const Place& place) {
 }
 
 std::optional<double> Expression::evaluate(const Statistics& statistics) const { return value_of(*root_, statistics); }
+
+std::map<std::uint64_t, double> histogram_bins(const Statistics& statistics, const std::string& name) {
+  const std::string prefix = name + ".below_";
+  std::map<std::uint64_t, double> bins;
+  const auto& names = statistics.names();
+  for (auto bin = std::ranges::lower_bound(names, prefix); bin != names.end() && bin->starts_with(prefix); ++bin) {
+    std::uint64_t bound = 0;
+    std::from_chars(bin->data() + prefix.size(), bin->data() + bin->size(), bound);
+    bins[bound] = statistics.values()[static_cast<std::size_t>(bin - names.begin())];
+  }
+  return bins;
+}
 
 bool is_statistic(std::string_view name) {
   return std::ranges::any_of(known_statistics(), [&](const StatInfo& stat) { return matches(name, stat.name); });

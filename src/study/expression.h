@@ -1,6 +1,9 @@
-// Arithmetic over the statistics of a result: "100 * iommu.tlb.hits / iommu.tlb.lookups".
+// Arithmetic over the statistics of a result: "100 * iommu.tlb.hits / iommu.tlb.lookups". Of a histogram, samples(NAME)
+// is how many samples it has, and below(NAME, N) how many of them are below N, a power of two.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +28,7 @@ class Expression {
   struct Name {
     std::string text;
     Place place;
+    bool histogram = false;
   };
   const std::vector<Name>& names() const { return names_; }
   const std::string& text() const { return text_; }
@@ -39,8 +43,11 @@ class Expression {
 
 /// Whether a run can report a statistic of this name; `nearfar list statistics` shows them with placeholders.
 bool is_statistic(std::string_view name);
-/// The histogram `name`, whose bins are statistics.
+/// Whether `name` is a histogram, whose bins are statistics.
 bool is_histogram(std::string_view name);
+/// The bins of a histogram: how many samples were below each bound, and not below the one before. Empty bins are
+/// absent.
+std::map<std::uint64_t, double> histogram_bins(const Statistics& statistics, const std::string& name);
 /// " Did you mean `x`?" of the statistics, or "".
 std::string nearest_statistic(std::string_view name);
 

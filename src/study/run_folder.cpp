@@ -75,6 +75,11 @@ void RunFolder::clean(const std::string& key) const {
   }
 }
 
+bool RunFolder::has_leftover(const std::string& key) const {
+  const auto name = leftovers_.lower_bound(key);
+  return name != leftovers_.end() && name->starts_with(key);
+}
+
 void RunFolder::check_room() const {
   std::string path = path_ + "/room.XXXXXX";
   const int file = mkostemp(path.data(), O_CLOEXEC);

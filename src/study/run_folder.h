@@ -32,6 +32,8 @@ class RunFolder {
   bool harvest(const PlannedRun& run, ResultStore& store) const;
   /// Removes what runs of `key` have left here.
   void clean(const std::string& key) const;
+  /// Whether something of `key` was here at the start.
+  bool has_leftover(const std::string& key) const;
   /// A StoreError when there is no room for results.
   void check_room() const;
 

@@ -73,6 +73,7 @@ class Runner {
       if (!seen.insert(run.key).second) continue;
       if (store_.contains(run.key)) {
         ++outcome_.present;
+        if (folder_.has_leftover(run.key)) folder_.clean(run.key);  // a study was killed just after it had stored it
       } else {
         pending_.push_back({run, costs_.seconds(run), costs_.memory(run)});
       }

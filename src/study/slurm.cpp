@@ -111,6 +111,7 @@ class Collector {
       if (!seen.insert(run.key).second) continue;
       if (store_.contains(run.key)) {
         ++outcome_.present;
+        if (folder_.has_leftover(run.key)) folder_.clean(run.key);
         continue;
       }
       if (!folder_.lock(run.key)) {
@@ -263,12 +264,12 @@ class Collector {
     } catch (const BadResult& problem) {
       return retry(entry, fmt::format("its result is not used: {}", problem.what()));
     }
-    const std::string code = read_text(folder_.file(entry.run.key, "exit"));
-    if (code.empty()) return false;
+    const int code = std::atoi(read_text(folder_.file(entry.run.key, "exit")).c_str());
+    if (code == 0) return false;
     const std::string said =
-        complaint_of(read_text(folder_.file(entry.run.key, "err")), "it ended with exit code " + code);
+        complaint_of(read_text(folder_.file(entry.run.key, "err")), fmt::format("it ended with exit code {}", code));
     folder_.clean(entry.run.key);
-    return std::atoi(code.c_str()) > kSignalled ? retry(entry, said) : give_up(entry, said);
+    return code > kSignalled ? retry(entry, said) : give_up(entry, said);
   }
 
   bool give_up(const Submitted& entry, const std::string& error) {

@@ -66,16 +66,24 @@ class Reader {
  private:
   [[noreturn]] void fail(const std::string& message) const { fail_at(entry_.key_place, message); }
 
-  /// A design that does not exist yet may bring statistics that do not exist yet either.
-  bool may_name_unknown() const {
-    return std::ranges::any_of(study_.variants,
-                               [](const StudyVariant& variant) { return !missing_designs(variant.designs).empty(); });
+  /// Some statistics come with designs that do not exist yet; a study says so.
+  bool is_expected(const std::string& name) const {
+    return std::ranges::find(study_.expected, name) != study_.expected.end();
   }
 
   void check_histogram(const std::string& name, const Place& place) const {
-    if (is_histogram(name) || may_name_unknown()) return;
-    fail_at(place, is_statistic(name) ? fmt::format("`{}` is one number; a CDF needs a histogram.", name)
+    if (is_histogram(name) || is_expected(name)) return;
+    fail_at(place, is_statistic(name) ? fmt::format("`{}` is one number, not a histogram.", name)
                                       : fmt::format("there is no histogram `{}`.{}", name, nearest_statistic(name)));
+  }
+
+  void check_name(const Expression::Name& name) const {
+    if (name.histogram) return check_histogram(name.text, name.place);
+    if (is_statistic(name.text) || is_expected(name.text)) return;
+    const std::string guess = nearest_statistic(name.text);
+    fail_at(
+        name.place, fmt::format("there is no statistic `{}`.{}", name.text, guess),
+        guess.empty() ? "`nearfar list statistics` shows them all; those still to come are named in `expects`." : "");
   }
 
   StudyValue read_value(const YamlNode& node, const std::string& key) const {
@@ -91,12 +99,7 @@ class Reader {
       value.quantity = Quantity::WeightedSpeedup;
     } else {
       value.expression = Expression::parse(text, node.place);
-      for (const Expression::Name& name : value.expression->names()) {
-        if (is_statistic(name.text) || may_name_unknown()) continue;
-        const std::string guess = nearest_statistic(name.text);
-        fail_at(name.place, fmt::format("there is no statistic `{}`.{}", name.text, guess),
-                guess.empty() ? "`nearfar list statistics` shows them all." : "");
-      }
+      for (const Expression::Name& name : value.expression->names()) check_name(name);
     }
     return value;
   }

@@ -21,8 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kStudyKeys = {"title", "description", "system", "design",   "size", "input",  "set",
-                                             "param", "workloads",   "seeds",  "variants", "grid", "figures"};
+const std::vector<std::string> kStudyKeys = {"title",   "description", "system",   "design",    "size",
+                                             "input",   "set",         "param",    "workloads", "names",
+                                             "expects", "seeds",       "variants", "grid",      "figures"};
 const std::vector<std::string> kVariantKeys = {"system", "design", "size", "input", "set", "param"};
 const std::vector<std::string> kGridKeys = {"system", "design", "size", "set", "param"};
 
@@ -89,6 +90,7 @@ class Reader {
     study_.title = as_text(required("title", "title: Speedup of ideal walkers"), "title");
     if (const YamlNode* node = root_.find("description")) study_.description = as_text(*node, "description");
     read_workloads();
+    read_names();
     read_seeds();
     read_variants();
     read_figures();
@@ -108,6 +110,18 @@ class Reader {
     for (const PlacedText& workload : workloads_) {
       study_.workloads.push_back(workload.text);
       check_at(workload.place, [&] { plan_applications(workload.text, {}, {workload.text}); });
+    }
+  }
+
+  void read_names() {
+    if (const YamlNode* node = root_.find("names")) {
+      for (const YamlEntry& entry : as_mapping(*node, "names").entries) {
+        as_one_of({entry.key, entry.key_place}, "workload in this study", study_.workloads);
+        study_.names[entry.key] = as_text(entry.value, entry.key);
+      }
+    }
+    if (const YamlNode* node = root_.find("expects")) {
+      for (const PlacedText& text : as_texts(*node, "expects")) study_.expected.push_back(text.text);
     }
   }
 
@@ -370,6 +384,11 @@ std::vector<NamedRun> study_runs(const Study& study) {
 
 std::size_t application_count(const std::string& workload) {
   return application_parts(workload, SizeClass::Small).size();
+}
+
+std::string shown_name(const Study& study, const std::string& workload) {
+  const auto found = study.names.find(workload);
+  return found == study.names.end() ? workload : found->second;
 }
 
 const StudyVariant& variant_of(const Study& study, const std::string& label) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,6 +74,8 @@ struct Study {
   std::string id;  ///< name of its file
   std::string title, description;
   std::vector<std::string> workloads;
+  std::map<std::string, std::string> names;  ///< what workloads are called in figures, where it is not their name
+  std::vector<std::string> expected;         ///< statistics that may not exist yet
   std::vector<StudyVariant> variants;
   std::vector<std::uint64_t> seeds;
   std::vector<StudyFigure> figures;
@@ -106,6 +109,9 @@ NamedRun alone_run(const Study& study, const std::string& workload, std::size_t 
 std::vector<NamedRun> study_runs(const Study& study);
 /// How many applications "MT", "FIR+KM" or "W1" is.
 std::size_t application_count(const std::string& workload);
+
+/// What a workload is called in figures.
+std::string shown_name(const Study& study, const std::string& workload);
 
 const StudyVariant& variant_of(const Study& study, const std::string& label);
 

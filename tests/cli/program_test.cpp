@@ -278,12 +278,14 @@ std::string completed_by_bash(const std::string& words) {
 
 TEST(Completion, BashFindsCommandsOptionsNamesAndKeys) {
   EXPECT_EQ(completed_by_bash("nearfar r"), "run\n");
+  EXPECT_EQ(completed_by_bash("nearfar run --prog"), "\n") << "an option between programs";
+  EXPECT_EQ(completed_by_bash("nearfar study least-tlb-fig4"), "least-tlb-fig4\n");
   EXPECT_EQ(completed_by_bash("nearfar run --js"), "--json\n");
   EXPECT_EQ(completed_by_bash("nearfar run MT+FI"), "MT+FIR\n");
   EXPECT_EQ(completed_by_bash("nearfar run MT --size m"), "medium\n");
   EXPECT_EQ(completed_by_bash("nearfar compare MT --system x,ideal-"), "x,ideal-4gpu\n");
   EXPECT_EQ(completed_by_bash("nearfar run MT --set gpu.l2.siz"), "gpu.l2.size=\n");
-  EXPECT_EQ(completed_by_bash("nearfar list st"), "statistics\n");
+  EXPECT_EQ(completed_by_bash("nearfar list st"), "statistics studies\n");
 }
 
 }  // namespace

@@ -9,14 +9,17 @@
 #include <set>
 
 #include "config/error.h"
+#include "report/collect.h"
 #include "report/measure.h"
+#include "study/derive.h"
 
 namespace nearfar {
 namespace {
 
-using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Claims : public ::testing::Test {
  protected:
@@ -45,6 +48,21 @@ TEST_F(Claims, ExpandGroupsAndDefaults) {
   EXPECT_THAT(high->over, ElementsAre("ST", "MT", "MM", "KM", "PR"));
   EXPECT_DOUBLE_EQ(high->band, 0.2);
   EXPECT_EQ(published_text(*high), "1.38×");
+}
+
+// What derive() makes of no results has all figures, series and categories.
+TEST_F(Claims, NameStudiesThatMeasureThem) {
+  setenv("NEARFAR_STUDIES", NEARFAR_SOURCE_DIR "/studies", 1);
+  setenv("NEARFAR_SYSTEMS", NEARFAR_SOURCE_DIR "/systems", 1);
+  const std::vector<Paper> papers = read_papers();
+  std::vector<FigureData> figures;
+  for (const std::string& name : claimed_studies(papers)) {
+    for (FigureData& figure : derive(read_study(name), StudyResults())) figures.push_back(std::move(figure));
+  }
+  for (const MeasuredClaim& measured : measure_claims(papers, figures)) {
+    if (measured.claim->study.empty()) continue;
+    EXPECT_THAT(measured.note, Not(AnyOf(HasSubstr("has no"), HasSubstr("is not there")))) << measured.claim->id;
+  }
 }
 
 TEST_F(Claims, OfUnknownPapersNameTheNearest) {

@@ -35,6 +35,12 @@ claims:
      series: new, over: C, take: each}
   p.none:
     {sentence: nobody measures it, figure: Fig 2, published: 3, unit: x, quality: speedup}
+  p.pooled:
+    {sentence: highest of both, figure: Fig 1, published: 3, unit: x, quality: speedup, study: s, plot: speedup,
+     series: "old, new", over: all, take: highest}
+  p.apart:
+    {sentence: mean of each, figure: Fig 1, published: 1 2, unit: x, quality: speedup, study: s, plot: speedup,
+     series: "old, new", over: all, take: mean}
   p.gone:
     {sentence: no such series, figure: Fig 1, published: 3, unit: x, quality: speedup, study: s, plot: speedup,
      series: nwe, over: C, take: each}
@@ -55,7 +61,7 @@ class Measured : public ::testing::Test {
 
 TEST_F(Measured, ClaimsTakeTheirNumbersFromTheFigure) {
   const auto claims = measure_claims(papers_, {figure()});
-  ASSERT_EQ(claims.size(), 7U);
+  ASSERT_EQ(claims.size(), 9U);
   EXPECT_THAT(claims[0].values, ElementsAre(2));
   EXPECT_EQ(claims[0].verdict, Verdict::Met);
   EXPECT_DOUBLE_EQ(*claims[0].ratio, 1);
@@ -65,8 +71,11 @@ TEST_F(Measured, ClaimsTakeTheirNumbersFromTheFigure) {
   EXPECT_NEAR(claims[3].values[0], 1.817, 0.001);
   EXPECT_THAT(claims[4].values, ElementsAre(3));
   EXPECT_EQ(claims[5].note, "no study measures it yet");
-  EXPECT_EQ(claims[6].verdict, Verdict::NotMeasured);
-  EXPECT_EQ(claims[6].note, "the figure has no series `nwe`");
+  EXPECT_THAT(claims[6].values, ElementsAre(3)) << "one published number: of all series together";
+  EXPECT_THAT(claims[7].values, ElementsAre(1, 2)) << "a published number for each series";
+  EXPECT_EQ(claims[7].verdict, Verdict::Met);
+  EXPECT_EQ(claims[8].verdict, Verdict::NotMeasured);
+  EXPECT_EQ(claims[8].note, "the figure has no series `nwe`");
 }
 
 TEST_F(Measured, MeansOverLessThanEverythingAreNoVerdict) {
@@ -79,13 +88,16 @@ TEST_F(Measured, MeansOverLessThanEverythingAreNoVerdict) {
 }
 
 TEST_F(Measured, FiguresThatAreNotThereAreNamed) {
-  EXPECT_EQ(measure_claims(papers_, {})[0].note, "study s was not looked at");
+  EXPECT_EQ(measure_claims(papers_, {})[0].note, "study s is not there");
+  FigureData other = figure();
+  other.id = "latency";
+  EXPECT_EQ(measure_claims(papers_, {other})[0].note, "the study has no figure `speedup`");
 }
 
 TEST_F(Measured, PublishedNumbersAreMarkedWhereTheyBelong) {
   std::vector<FigureData> figures = {figure()};
   mark_published(figures, papers_);
-  ASSERT_EQ(figures[0].published.size(), 4U) << "of ends of a range there is no one place";
+  ASSERT_EQ(figures[0].published.size(), 6U) << "of ends of a range there is no one place";
   EXPECT_EQ(figures[0].published[0].claim, "p.mean");
   EXPECT_EQ(figures[0].published[0].category, "mean");
   EXPECT_EQ(figures[0].published[2].category, "C");

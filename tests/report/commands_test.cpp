@@ -1,0 +1,182 @@
+// reproduce, report, compose and tune through the real command line, on runs that take no time worth mentioning.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/process.h"
+
+namespace nearfar {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using testing::kProgram;
+using testing::nearfar;
+using ::testing::Not;
+using testing::Outcome;
+using testing::read_file;
+using testing::run_shell;
+using testing::ScratchFolder;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+const std::string kTiny = " --size small --param width=64 --quiet ";
+
+constexpr const char* kStudy = R"(title: Walkers
+description: More walkers than there are.
+system: ats-4gpu
+workloads: [MT]
+param: {width: 64}
+variants:
+  baseline: {}
+  one walker: {set: {iommu.walkers: 1}}
+  unlimited: {design: ideal-walkers}
+  tomorrow: {design: not-built-yet}
+figures:
+  speedup:
+    title: Speedup
+    value: speedup
+    against: baseline
+)";
+
+/// A claim about one series of that study.
+std::string claim(const std::string& id, const std::string& published, const std::string& series) {
+  return "  made-up." + id + ":\n    {sentence: a speedup, figure: Fig 1, published: \"" + published +
+         "\", unit: x, quality: speedup, study: walkers, plot: speedup, series: " + series +
+         ", over: MT, take: each}\n";
+}
+
+/// A store, claims and studies of its own.
+class Reproduction : public ::testing::Test {
+ protected:
+  Reproduction() {
+    for (const char* folder : {"claims", "studies"}) std::filesystem::create_directory(scratch_.path() / folder);
+    std::ofstream(scratch_.file("studies/walkers.yaml")) << kStudy;
+    claims("  {}");
+  }
+
+  void claims(const std::string& lines) {
+    std::ofstream(scratch_.file("claims/made-up.yaml")) << "title: Made up\nclaims:\n" + lines;
+  }
+
+  Outcome program(const std::string& arguments) const {
+    const std::string folder = scratch_.path().string();
+    return run_shell("cd " + folder + " && NEARFAR_CLAIMS=claims NEARFAR_STUDIES=studies " + kProgram + arguments);
+  }
+
+  ScratchFolder scratch_;
+};
+
+TEST_F(Reproduction, PutsPublishedBesideMeasured) {
+  claims(claim("fast", ">0.5", "unlimited") + claim("missing", "2.0", "tomorrow"));
+  const Outcome outcome = program("reproduce made-up --quick --quiet --json claims.json");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("2 claims: 1 met, 0 within the band, 0 missed, 0 opposite, 1 not measured"));
+  EXPECT_THAT(outcome.out, HasSubstr("design not-built-yet does not exist yet"));
+  const Json json = Json::parse(read_file(scratch_.file("claims.json")));
+  EXPECT_EQ(json["claims"][0]["verdict"], "met");
+  EXPECT_EQ(json["claims"][1]["verdict"], "not measured");
+}
+
+TEST_F(Reproduction, SaysByItsExitCodeThatSomethingIsOpposite) {
+  claims(claim("slow", "2.0", "one walker"));
+  const Outcome outcome = program("reproduce --quick --quiet");
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("1 claim is the opposite of what was published: made-up.slow"));
+  EXPECT_THAT(outcome.out, HasSubstr("opposite")) << "the table is there all the same";
+}
+
+TEST_F(Reproduction, IsReportedWithoutAnotherRun) {
+  claims(claim("fast", ">0.5", "unlimited"));
+  EXPECT_EQ(program("reproduce --quick --quiet").code, 0);
+  const Outcome outcome = program("report --quick --figures figures");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "report.html: 1 claims, 1 figures, 3 runs; 1 claims are measured\n");
+  const std::string page = read_file(scratch_.file("report.html"));
+  EXPECT_THAT(page, AllOf(StartsWith("<!doctype html>"), HasSubstr("made-up.fast"), HasSubstr("iommu.walkers"),
+                          HasSubstr("1 not: design not-built-yet does not exist yet")));
+  EXPECT_THAT(page, Not(AnyOf(HasSubstr("http:"), HasSubstr("https:"), HasSubstr(" src="))));
+  EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.csv")), HasSubstr("speedup,unlimited,MT,"));
+  EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.png")), StartsWith("\x89PNG"));
+  EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.svg")), StartsWith("<svg"));
+}
+
+TEST_F(Reproduction, OfAnUnknownPaperOrStoreIsAMistake) {
+  const Outcome paper = program("reproduce made-upp");
+  EXPECT_EQ(paper.code, 2);
+  EXPECT_THAT(paper.err, HasSubstr("Did you mean `made-up`?"));
+  const Outcome store = program("report --database nowhere.db");
+  EXPECT_EQ(store.code, 2);
+  EXPECT_THAT(store.err, HasSubstr("There is no store `nowhere.db`"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.file("nowhere.db")));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.file("report.html")));
+}
+
+TEST_F(Reproduction, ComposesDesigns) {
+  const Outcome outcome =
+      program("compose MT --system mmu-4gpu --designs ideal-walkers,ideal-migration,first-touch,on-touch" + kTiny +
+              "--json c.json --html c.html");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("ideal-walkers + ideal-migration"), HasSubstr("refused")));
+  const Json json = Json::parse(read_file(scratch_.file("c.json")));
+  EXPECT_EQ(json["combinations"].size(), 16U);
+  EXPECT_EQ(json["interactions"].size(), 6U);
+  EXPECT_THAT(json["combinations"][12]["refused"].get<std::string>(), HasSubstr("both decide the seam `placement`"));
+  // What is said of a pair follows from the cycles beside it.
+  const auto cycles = [&](int members) { return json["combinations"][members]["cycles"]["MT"].get<double>(); };
+  const double interaction = cycles(1) * cycles(2) / (cycles(0) * cycles(3));
+  EXPECT_NEAR(json["interactions"][0]["interaction"].get<double>(), interaction, 1e-9);
+  EXPECT_THAT(read_file(scratch_.file("c.html")), HasSubstr("data-kind=\"heat\""));
+}
+
+TEST_F(Reproduction, TunesOneAndTwoParameters) {
+  const std::string walkers = "tune MT --system ats-4gpu --vary iommu.walkers=1,2,4";
+  const Outcome one = program(walkers + kTiny + "--json t.json --svg t.svg --png t.png");
+  EXPECT_EQ(one.code, 0) << one.err;
+  const Json json = Json::parse(read_file(scratch_.file("t.json")));
+  ASSERT_EQ(json["points"].size(), 3U);
+  EXPECT_EQ(json["points"][1]["settings"][0], "iommu.walkers=2");
+  EXPECT_DOUBLE_EQ(json["points"][0]["speedups"]["MT"].get<double>(), 1);
+  EXPECT_EQ(json["knees"][0]["of"], "MT");
+  EXPECT_THAT(read_file(scratch_.file("t.svg")), HasSubstr("iommu.walkers"));
+  const Outcome two = program(walkers + " --vary gpu.l2_tlb.entries=512,1024" + kTiny + "--html t.html");
+  EXPECT_EQ(two.code, 0) << two.err;
+  EXPECT_THAT(two.out, HasSubstr("iommu.walkers \\ gpu.l2_tlb.entries"));
+  EXPECT_THAT(read_file(scratch_.file("t.html")), HasSubstr("data-kind=\"heat\""));
+}
+
+struct Mistake {
+  const char* arguments;
+  const char* message;
+};
+
+class SweepMistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(SweepMistakes, AreExplained) {
+  const Outcome outcome = nearfar(GetParam().arguments);
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Commands, SweepMistakes,
+    ::testing::Values(Mistake{"compose MT", "`nearfar compose` needs WORKLOADS and --designs"},
+                      Mistake{"compose MT --designs ideal-walker", "Did you mean `ideal-walkers`?"},
+                      Mistake{"compose MT --designs ideal-walkers,ideal-walkers", "is named twice"},
+                      Mistake{"compose MT --designs ideal-walkers+first-touch", "takes single designs"},
+                      Mistake{"compose MT --designs ideal-walkers", "`ideal-4gpu` has ideal"},
+                      Mistake{"tune MT", "`nearfar tune` needs WORKLOADS and one or two of --vary"},
+                      Mistake{"tune MT --vary gpus=1", "--vary wants key=v1,v2,…"},
+                      Mistake{"tune MT --vary gpus=1,1", "names the setting `1` twice"},
+                      Mistake{"tune MT --vary gpus=1,2 --vary gpus=1,2", "--vary gpus is given twice"},
+                      Mistake{"tune MT --vary gpuss=1,2 --database /dev/null/x", "Did you mean `gpus`?"},
+                      Mistake{"tune MT --vary gpus=1,2 --json - --svg -", "Only one file can go to standard output."},
+                      Mistake{"tune MTT --vary gpus=1,2", "Did you mean `MT`?"},
+                      Mistake{"report --output /no/such/folder/r.html", "there is no folder"}));
+
+}  // namespace
+}  // namespace nearfar

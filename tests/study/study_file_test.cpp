@@ -1,0 +1,180 @@
+#include "study/study_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "config/error.h"
+
+namespace nearfar {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Study read(const std::string& text) { return read_study_text(text, "s.yaml"); }
+
+const std::string kHead = "title: T\nsystem: ats-4gpu\nworkloads: [MT, PR]\n";
+const std::string kFigures = "figures:\n  f: {value: speedup}\n";
+
+TEST(StudyFile, VariantsTakeFromTheWholeAndChangeIt) {
+  const Study study = read(kHead +
+                           "size: small\nset: {gpus: 2, gpu.l2.size: 1MiB}\nvariants:\n  base: {}\n"
+                           "  big: {set: {gpu.l2.size: 4MiB}, size: paper, design: infinite-iommu-tlb}\n" +
+                           kFigures);
+  ASSERT_EQ(study.variants.size(), 2U);
+  EXPECT_THAT(study.variants[0].overrides, ElementsAre("gpus=2", "gpu.l2.size=1MiB"));
+  EXPECT_THAT(study.variants[1].overrides, ElementsAre("gpus=2", "gpu.l2.size=4MiB"));
+  EXPECT_EQ(study.variants[0].size, SizeClass::Small);
+  EXPECT_EQ(study.variants[1].size, SizeClass::Paper);
+  EXPECT_EQ(study.variants[1].designs, "infinite-iommu-tlb");
+  EXPECT_EQ(study.figures[0].against, "base");
+  EXPECT_THAT(study.figures[0].variants, ElementsAre("big"));
+}
+
+TEST(StudyFile, AGridIsEveryCombination) {
+  const Study study = read(kHead +
+                           "seeds: [1, 2]\nvariants: {a: {}, b: {design: infinite-iommu-tlb}}\n"
+                           "grid: {set: {gpus: [2, 4]}, size: [small]}\n" +
+                           kFigures);
+  std::vector<std::string> labels;
+  for (const StudyVariant& variant : study.variants) labels.push_back(variant.label);
+  EXPECT_THAT(labels, ElementsAre("a, gpus=2", "a, gpus=4", "b, gpus=2", "b, gpus=4"));
+  EXPECT_EQ(study_runs(study).size(), 2U * 4U * 2U);
+}
+
+TEST(StudyFile, AParameterGoesToTheWorkloadsThatHaveIt) {
+  const Study study = read(kHead + "param: {width: 1024, PR.iterations: 1}\n" + kFigures);
+  EXPECT_THAT(cell_run(study, "MT", study.variants[0], 1).parameters, ElementsAre("width=1024"));
+  EXPECT_THAT(cell_run(study, "PR", study.variants[0], 1).parameters, ElementsAre("PR.iterations=1"));
+}
+
+TEST(StudyFile, TheCommandLineMayChooseTheSize) {
+  StudyChanges changes;
+  changes.size = SizeClass::Small;
+  const Study study = read_study_text(kHead + "size: paper\ngrid: {size: [medium]}\n" + kFigures, "s.yaml", changes);
+  EXPECT_EQ(study.variants[0].size, SizeClass::Small);
+}
+
+TEST(StudyFile, AWeightedSpeedupNeedsEachApplicationAlone) {
+  const Study study = read(
+      "title: T\nsystem: ats-4gpu\nworkloads: [W10]\nvariants: {baseline: {}, inf: {design: infinite-iommu-tlb}}\n"
+      "figures: {f: {value: weighted-speedup, as: gain}}\n");
+  const std::vector<NamedRun> runs = study_runs(study);
+  EXPECT_EQ(runs.size(), 2U + 2U) << "MT and ST of W10 run alone once each, whatever the design";
+  const NamedRun alone = alone_run(study, "W10", 2, study.variants[1], 1);
+  EXPECT_EQ(alone.workload, "ST");
+  EXPECT_EQ(alone.designs, "baseline");
+  EXPECT_THAT(alone.overrides, ElementsAre("gpus=1"));
+  EXPECT_THAT(alone.parameters, ElementsAre("rows=4098", "columns=4098", "iterations=1"));
+}
+
+TEST(StudyFile, DesignsThatDoNotExistYetAreNoMistake) {
+  const Study study = read(kHead +
+                           "expects: no_such.statistic\nvariants: {b: {}, x: {design: no-such-design}}\nfigures: {f: "
+                           "{value: no_such.statistic}}\n");
+  EXPECT_EQ(study.variants[1].designs, "no-such-design");
+}
+
+TEST(StudyFile, EveryShippedStudyIsRight) {
+  const std::vector<StudySummary> studies = list_studies();
+  EXPECT_GE(studies.size(), 1U);
+  for (const StudySummary& summary : studies) {
+    const Study study = read_study(summary.name);
+    EXPECT_FALSE(study_runs(study).empty()) << summary.name;
+    EXPECT_EQ(read_study(summary.path).title, study.title);
+    std::set<std::string> ids;
+    for (const StudyFigure& figure : study.figures) EXPECT_TRUE(ids.insert(figure.id).second) << figure.id;
+  }
+}
+
+struct Mistake {
+  const char* name;
+  std::string text;
+  const char* message;
+};
+
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, PointAtTheirPlace) {
+  try {
+    read(GetParam().text);
+    FAIL() << "expected: " << GetParam().message;
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(GetParam().message));
+  }
+}
+
+std::string figure(const std::string& text) {
+  return kHead + "variants: {b: {}, i: {design: ideal-translation}}\nfigures:\n  f: " + text + "\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Studies, Mistakes,
+    ::testing::Values(
+        Mistake{"Empty", "", "s.yaml:1:1: the file is empty; a study is a mapping of keys to values."},
+        Mistake{"List", "- a\n", "a study is a mapping of keys to values, not a list."},
+        Mistake{"Anchor", "title: &x T\n", "anchors (&) are not used in studies"},
+        Mistake{"NoTitle", "system: ats-4gpu\n", "s.yaml:1:1: a study needs `title`"},
+        Mistake{"UnknownKey", kHead + "variatns: {}\n" + kFigures,
+                "s.yaml:4:1: a study has no key `variatns`. Did you mean `variants`?"},
+        Mistake{"NoWorkloads", "title: T\nsystem: ats-4gpu\n" + kFigures,
+                "a study needs `workloads`, such as `workloads: [MT, PR]`."},
+        Mistake{"UnknownWorkload", "title: T\nsystem: ats-4gpu\nworkloads: [MT, PRR]\n" + kFigures,
+                "s.yaml:3:17: There is no workload `PRR`"},
+        Mistake{"WorkloadTwice", "title: T\nworkloads: [MT, MT]\n", "s.yaml:2:17: `MT` is named twice."},
+        Mistake{"WorkloadsNoList", "title: T\nworkloads: {MT: 1}\n", "`workloads` takes a list, such as [a, b]."},
+        Mistake{"NoSystem", "title: T\nworkloads: [MT]\n" + kFigures, "a study needs a `system`"},
+        Mistake{"UnknownSystem", "title: T\nsystem: ats-4gp\nworkloads: [MT]\n" + kFigures,
+                "s.yaml:2:9: there is no system `ats-4gp`"},
+        Mistake{"UnknownSetting", kHead + "set: {gpu.l2.sise: 4MiB}\n" + kFigures,
+                "s.yaml:4:7: `gpu.l2` has no key `sise`. Did you mean `size`?"},
+        Mistake{"BadSetting", kHead + "set: {gpus: many}\n" + kFigures, "s.yaml:4:7: "},
+        Mistake{"UnknownParameter", kHead + "param: {widht: 64}\n" + kFigures, "s.yaml:4:9: "},
+        Mistake{"ImpossibleParameter", kHead + "param: {width: 63}\n" + kFigures,
+                "s.yaml:4:9: The parameter `width` of MT is 63"},
+        Mistake{"BadSize", kHead + "size: smal\n" + kFigures, "s.yaml:4:7: There is no size `smal`"},
+        Mistake{"BadSeed", kHead + "seeds: [one]\n" + kFigures, "s.yaml:4:9: a seed must be a whole number"},
+        Mistake{"EmptyDesign", kHead + "design: a+\n" + kFigures, "s.yaml:4:9: designs are named as a or a+b"},
+        Mistake{"WrongDesign", kHead + "variants: {x: {design: ideal-no-fault}}\n" + kFigures, "s.yaml:4:12: "},
+        Mistake{"ValueList", kHead + "set: {gpus: [1, 2]}\n" + kFigures,
+                "`gpus` takes one value here; several go into `grid`."},
+        Mistake{"SameLabel", kHead + "grid: {design: [baseline, baseline]}\n" + kFigures,
+                "two variants are called `baseline`."},
+        Mistake{"VariantKey", kHead + "variants: {x: {desing: a}}\n" + kFigures,
+                "a variant has no key `desing`. Did you mean `design`?"},
+        Mistake{"NoFigures", kHead, "a study needs `figures`"},
+        Mistake{"FigureKey", figure("{vlaue: speedup}"),
+                "s.yaml:6:7: a figure has no key `vlaue`. Did you mean `value`?"},
+        Mistake{"FigureValue", figure("{kind: bars}"), "s.yaml:6:3: the figure `f` needs either a `value`"},
+        Mistake{"FigureKind", figure("{kind: bar, value: speedup}"),
+                "s.yaml:6:13: there is no `kind` `bar`. Did you mean `bars`?"},
+        Mistake{"FigureStatistic", figure("{value: iommu.tlb.hits / iommu.tlb.lookupz}"),
+                "s.yaml:6:31: there is no statistic `iommu.tlb.lookupz`. Did you mean `iommu.tlb.lookups`?"},
+        Mistake{"FigureSyntax", figure("{value: iommu.tlb.hits /}"),
+                "a number or the name of a statistic is missing at the end."},
+        Mistake{"FigureAgainst", figure("{value: speedup, against: bb}"), "s.yaml:6:32: there is no variant `bb`."},
+        Mistake{"FigureAgainstNothing", figure("{value: run.cycles, against: b}"), "`against` needs `as: ratio`"},
+        Mistake{"FigureWorkload", figure("{value: speedup, workloads: [MT, KM]}"),
+                "there is no workload in this study `KM`."},
+        Mistake{"FigureMean", figure("{value: speedup, mean: geometrical}"),
+                "there is no mean `geometrical`. Did you mean `geometric`?"},
+        Mistake{"FigureCdf", figure("{kind: cdf, value: iommu.tlb.hits}"),
+                "`iommu.tlb.hits` is one number, not a histogram."},
+        Mistake{"FigureAs", figure("{value: speedup, as: value}"), "a speedup is always against something."},
+        Mistake{"FigureWeighted", figure("{value: weighted-speedup}"),
+                "a weighted speedup is of several applications; MT is one."}),
+    [](const auto& mistake) { return std::string(mistake.param.name); });
+
+TEST(StudyFile, AnUnknownNameSaysTheNearest) {
+  try {
+    read_study("no-such-study");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("There is no study `no-such-study`"));
+  }
+}
+
+}  // namespace
+}  // namespace nearfar
