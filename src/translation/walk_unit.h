@@ -74,6 +74,9 @@ class WalkUnit {
   void submit(Walk& walk, WalkSource source);
   /// Takes back a request that has not started; false when a walker has it.
   bool withdraw(Walk& walk);
+  /// The entries of these pages have changed, and table nodes that hold no others are gone: what has been read of them
+  /// is void. A walk of such a page begins again when its present access ends.
+  void table_changed(const PageRange& range);
   /// Calls `visit` with every request of a page that has not ended.
   template <class Visit>
   void for_each_of(PageKey page, Visit visit) {
@@ -124,7 +127,9 @@ class WalkUnit {
   bool start_next();
   void refill();
   void start(Walk& walk);
+  void begin(Walk& walk);
   void access(Walk& walk, Transaction* t, Cycle at);
+  void walk_on(Walk& walk, Transaction* t, unsigned level, Cycle at);
   void enter(Walk& walk);
   void end(Walk& walk, unsigned level);
   void answer(Walk& walk);
