@@ -8,6 +8,7 @@
 #include "designs/design.h"
 #include "designs/neighborhood/neighborhood.h"
 #include "designs/neighborhood/walk_coalescer.h"
+#include "designs/neighborhood_model.h"
 #include "designs/walk_bench.h"
 
 namespace nearfar {
@@ -409,6 +410,50 @@ TEST(Neighborhood, CamIsCountedByActions) {
   EXPECT_EQ(bench.stats().cam_reads, 5U);
   // Changes: the walker's table at its start and with each of four lines; B waits from 0, and its level moves thrice.
   EXPECT_EQ(bench.stats().cam_writes, 1U + 4U + 1U + 3U);
+}
+
+/// Random requests over few regions, some of them not mapped, with memory that reorders: the answers and counts are
+/// those of a model that works out anew who waits, at every step.
+TEST(Neighborhood, IsAPlainModelOnRandomRequests) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    const Variant variant = seed % 2 == 0 ? Variant::Leaf : Variant::Full;
+    BenchOptions options;
+    options.timing = WalkTiming::Memory;
+    options.queue = static_cast<std::uint32_t>(1 + random() % 16);
+    const auto walkers = static_cast<std::uint32_t>(1 + random() % 8);
+    Bench bench(variant, walkers, {}, options);
+    const std::uint64_t salt = random();
+    bench->latency = [salt](PhysLine line) { return Cycle{20 + (line.value ^ salt) * 2654435761ULL % 1009 % 150}; };
+
+    std::vector<PlainCoalescer::Request> requests;
+    std::set<std::uint64_t> pages;
+    const std::uint64_t spread = random() % 2 == 0 ? 300 : 6000;
+    for (unsigned i = 0; i < 60; ++i) {
+      const std::uint64_t page =
+          page_at(random() % 2 * 7 + random() % 2, random() % 3, random() % 3 * 5, random() % 4 * 9);
+      if (!pages.insert(page).second) continue;
+      requests.push_back({page, random() % spread});
+      if (random() % 8 != 0) bench->map(page);
+    }
+    std::ranges::stable_sort(requests, {}, &PlainCoalescer::Request::when);
+    for (const auto& request : requests) bench->ask_unmapped(request.page, request.when);
+    bench->run();
+
+    PlainCoalescer model(variant == Variant::Leaf, walkers, options.queue, bench->table(0), bench->latency);
+    model.run(requests);
+    std::vector<PlainCoalescer::Answer> answers;
+    for (const WalkBench::Done& d : bench->answers) answers.push_back({d.page, d.when, d.fault});
+    ASSERT_EQ(answers, model.answers) << seed;
+    ASSERT_EQ(bench.walks().reads, model.reads) << seed;
+    ASSERT_EQ(bench.started(), model.started) << seed;
+    ASSERT_EQ(bench.walks().cache_lookups, model.lookups) << seed;
+    ASSERT_EQ(bench->memory_reads.size(), bench->reads()) << seed;
+    ASSERT_EQ(answers.size(), requests.size()) << seed;
+    ASSERT_EQ(bench.stats().full, model.full) << seed;
+    ASSERT_EQ(bench.stats().part, model.part) << seed;
+    ASSERT_EQ(bench.started() + bench.stats().full, requests.size()) << seed;
+  }
 }
 
 std::uint64_t bits_of(const std::vector<std::string>& overrides) {
