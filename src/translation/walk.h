@@ -33,7 +33,8 @@ struct Walk {
   Cycle at_leaf = 0;         ///< the leaf's access began
   std::uint16_t walker = 0;  ///< its number, where there is a walk order or a timeline
   void* owner = nullptr;
-  Mapping mapping;  ///< update: what to write
+  void* fetched = nullptr;  ///< what the walk access keeps for it
+  Mapping mapping;          ///< update: what to write
   std::uint64_t note = 0;
 
   bool writes() const {

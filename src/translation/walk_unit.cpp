@@ -275,6 +275,10 @@ void WalkUnit::accessed(Transaction* t) {
     walk.begins_again = false;
     walk.known = 0;
     begin(walk);
+    if (access_ != nullptr) {
+      access_->ended(walk);
+      access_->begins(walk);
+    }
     walk_on(walk, t, level, walk.looked_up);
     return;
   }
