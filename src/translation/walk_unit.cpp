@@ -85,7 +85,10 @@ bool WalkUnit::withdraw(Walk& walk) {
       if (at != &walk) continue;
       note_depth();
       take_out(*list, walk);
-      if (order_ != nullptr && list == &queue_) order_->withdrawn(walk);
+      if (list == &queue_) {
+        if (order_ != nullptr) order_->withdrawn(walk);
+        if (concurrency_) concurrency_->ended(walk, partition_.now());
+      }
       ++stats_.withdrawn;
       pool_.give(&walk);
       pump();
@@ -154,6 +157,7 @@ void WalkUnit::refill() {
 void WalkUnit::enter(Walk& walk) {
   walk.queued = partition_.now();
   if (walk.kind == WalkKind::Demand) stats_.blocked_cycles += walk.queued - walk.submitted;
+  if (concurrency_) concurrency_->entered(walk);
   note_depth();
   queue_.push(&walk);
   if (order_ != nullptr) {
@@ -252,8 +256,15 @@ void WalkUnit::begin(Walk& walk) {
 void WalkUnit::access(Walk& walk, Transaction* t, Cycle at) {
   if (walk.level == client_.table(walk.page.pid()).leaf()) walk.at_leaf = at;
   ++stats_.accesses[static_cast<std::size_t>(walk.kind)];
+  if (concurrency_) observe(walk);
   if (access_ != nullptr && access_->access(walk, t, at)) return;
   read(walk.level, walk.page, t, access_handler_, at);
+}
+
+void WalkUnit::observe(const Walk& walk) {
+  const PageTable& table = client_.table(walk.page.pid());
+  concurrency_->read(walk, walk.level, walk.level == table.leaf(), table.line(walk.level, walk.page.number()),
+                     table.prefix(walk.level, walk.page.number()));
 }
 
 void WalkUnit::read(unsigned level, PageKey page, Transaction* t, HandlerId done, Cycle at) {
@@ -354,6 +365,7 @@ void WalkUnit::end(Walk& walk, unsigned level) {
 }
 
 void WalkUnit::answer(Walk& walk) {
+  if (concurrency_) concurrency_->ended(walk, partition_.now());
   stats_.latency.add(partition_.now() - walk.queued);
   client_.walked(walk);
   pool_.give(&walk);
