@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "designs/asap/plug_in.h"
 #include "designs/neighborhood/plug_in.h"
+#include "designs/pte_cache/plug_in.h"
 
 namespace nearfar {
 namespace {
@@ -30,6 +32,12 @@ std::vector<Design> make_designs() {
        {"placement"},
        {Mmu},
        {"placement.policy=access-counter"}},
+      {"asap",
+       "Entries of the lower levels are fetched when a walk begins, in parallel with it.",
+       {"walk access"},
+       {Mmu},
+       {},
+       make_asap},
       {"first-touch",
        "A page moves to the GPU that touches it first; the others map it there.",
        {"placement"},
@@ -78,6 +86,12 @@ std::vector<Design> make_designs() {
        {},
        make_neighborhood_leaf},
       {"on-touch", "A page moves to every GPU that touches it.", {"placement"}, {Mmu}, {"placement.policy=on-touch"}},
+      {"pte-cache",
+       "A cache of page-table lines beside the walkers.",
+       {"walk access"},
+       {Ats, Mmu, Svm},
+       {},
+       make_pte_cache},
       {"replication",
        "Readers get read-only copies of a page; a writer has the only one.",
        {"placement"},

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "config/configuration.h"
 #include "gpu/gpu.h"
 #include "host/host.h"
 #include "machine/system_spec.h"
@@ -37,6 +38,15 @@ inline std::vector<WalkersOf> walkers_of(const SystemSpec& system) {
     case TranslationKind::Ideal: break;
   }
   return {};
+}
+
+/// Fails where a walk is one time in all; `what` begins the sentence.
+inline void require_walks_by_level(const SystemSpec& system, const Configuration& configuration,
+                                   const std::string& what) {
+  if (system.walk.timing != WalkTiming::FixedTotal) return;
+  configuration.fail({"walk.timing"}, what +
+                                          " needs walks that read the page table level by level: set walk.timing to "
+                                          "`fixed-level` or `memory`.");
 }
 
 }  // namespace nearfar

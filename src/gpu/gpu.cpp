@@ -64,6 +64,10 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   }
   if (translation_.kind == TranslationKind::Svm) {
     svm_ = std::make_unique<SvmPort>(partition_, spec.iommu, spec.walk, spec.page_table, *l2_tlb_, *this);
+    if (translation_.observe) {
+      svm_->iommu().observe(translation_.snapshot);
+      svm_->iommu().walkers().measure_concurrency();
+    }
     return;
   }
   const std::uint32_t threshold = spec.policy == PagePolicy::AccessCounter ? spec.access_counter.threshold : 0;

@@ -22,7 +22,10 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       table_reader_(partition, home_) {
   if (spec.translation.kind == TranslationKind::Ats) {
     iommu_ = std::make_unique<Iommu>(partition, spec.iommu, spec.walk, spec.page_table, false, *this, this);
-    if (spec.translation.observe) iommu_->observe(spec.translation.snapshot);
+    if (spec.translation.observe) {
+      iommu_->observe(spec.translation.snapshot);
+      iommu_->walkers().measure_concurrency();
+    }
   }
   if (spec.translation.kind != TranslationKind::Mmu) return;
   HostMmuOptions options;

@@ -296,6 +296,12 @@ void Machine::add_sharing(StatTable& table) {
   table.add("", sharing);
 }
 
+/// The IOMMU's walkers, with what was observed of them.
+void Machine::add_walkers(StatTable& table, WalkUnit& walkers) {
+  table.add("iommu.", walkers.stats());
+  if (walkers.concurrency() != nullptr) table.add("iommu.", walkers.concurrency()->stats());
+}
+
 /// What is the machine's as a whole: misses of all L2 TLBs, the driver, the IOMMU.
 void Machine::add_translation(StatTable& table) {
   for (const auto& gpu : gpus_) {
@@ -303,7 +309,7 @@ void Machine::add_translation(StatTable& table) {
     if (gpu->svm() == nullptr) continue;
     table.add("l2_miss.", gpu->svm()->iommu().parts());
     table.add("iommu.", gpu->svm()->iommu().stats());
-    table.add("iommu.", gpu->svm()->iommu().walkers().stats());
+    add_walkers(table, gpu->svm()->iommu().walkers());
   }
   if (HostMmu* mmu = host_->mmu()) {
     table.add("l2_miss.", mmu->parts());
@@ -312,7 +318,7 @@ void Machine::add_translation(StatTable& table) {
   if (Iommu* iommu = host_->iommu()) {
     table.add("l2_miss.", iommu->parts());
     table.add("iommu.", iommu->stats());
-    table.add("iommu.", iommu->walkers().stats());
+    add_walkers(table, iommu->walkers());
   }
 }
 

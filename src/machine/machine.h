@@ -26,6 +26,7 @@ class Machine {
   std::unique_ptr<PageTable> make_table(DeviceId device, const AddressSpace& space);
   void fill_records(Pid pid, const AddressSpace& space);
   void add_translation(StatTable& table);
+  static void add_walkers(StatTable& table, WalkUnit& walkers);
   void add_sharing(StatTable& table);
   void run_engine();
   void check_drained();

@@ -36,6 +36,10 @@ constexpr Ratio kRatios[] = {
     {"cu.lines_per_instruction", "cu.accesses", "cu.vector_memory", "Lines a vector memory instruction touches."},
     {"l1_tlb.hit_rate", "l1_tlb.hits", "l1_tlb.lookups", "Share of lookups that the L1 TLB answered."},
     {"l2_tlb.hit_rate", "l2_tlb.hits", "l2_tlb.lookups", "Share of lookups that the L2 TLB answered."},
+    {"iommu.concurrent.leaf_share", "iommu.concurrent.leaf", "iommu.concurrent.leaf_reads",
+     "Share of leaf reads of a line that a concurrent request reads too."},
+    {"iommu.concurrent.upper_share", "iommu.concurrent.upper", "iommu.concurrent.upper_reads",
+     "Share of upper reads of a line of which a concurrent request reads another entry."},
     {"iommu.tlb.hit_rate", "iommu.tlb.hits", "iommu.tlb.lookups", "Share of lookups that the IOMMU TLB answered."},
     {"host.mmu.tlb.hit_rate", "host.mmu.tlb.hits", "host.mmu.tlb.lookups", "Share of faults that the host TLB knew."},
     {"l2_miss.mean_cycles", "l2_miss.latency", "l2_miss.count", "Mean time from an L2 TLB miss to its answer."},
@@ -93,6 +97,7 @@ std::vector<StatInfo> list_statistics() {
   list_stats<WalkStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu.", "host.mmu.", "iommu."});
   list_stats<HostMmuStats>(out, {"host.mmu."});
   list_stats<UvmStats>(out, {"uvm."});
+  list_stats<WalkConcurrencyStats>(out, {"iommu."});
   list_stats<IommuStats>(out, {"iommu."});
   list_stats<SharingStats>(out, {""});
   out.push_back({"run.l2_tlb_mpki", "ratio", "Misses of the L2 TLBs, joined ones left out, per 1000 instructions."});

@@ -24,6 +24,16 @@ struct PageKey {
   constexpr auto operator<=>(const PageKey&) const = default;
 };
 
+/// Pages of one process in a row.
+struct PageRange {
+  PageKey first;
+  std::uint64_t pages = 0;
+
+  constexpr bool holds(PageKey page) const {
+    return page.pid() == first.pid() && page.number() - first.number() < pages;
+  }
+};
+
 /// How often the old mappings of a page have been invalidated. It wraps: at most one change of a page is in progress.
 using Epoch = std::uint16_t;
 constexpr bool older(Epoch a, Epoch b) { return static_cast<std::int16_t>(a - b) < 0; }

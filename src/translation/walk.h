@@ -25,6 +25,7 @@ struct Walk {
   std::uint8_t hit_level = 0;  ///< where the walk cache let it begin; 0: nowhere
   std::uint8_t known = 0;      ///< lowest level whose entry the walk order found while it waited; 0: none
   bool cut_short = false;      ///< an upper entry was invalid: there is no leaf
+  bool begins_again = false;   ///< the table has changed under it
   Cycle submitted = 0;
   Cycle queued = 0;  ///< when it had a place in the queue
   Cycle started = 0;
@@ -32,7 +33,8 @@ struct Walk {
   Cycle at_leaf = 0;         ///< the leaf's access began
   std::uint16_t walker = 0;  ///< its number, where there is a walk order or a timeline
   void* owner = nullptr;
-  Mapping mapping;  ///< update: what to write
+  void* fetched = nullptr;  ///< what the walk access keeps for it
+  Mapping mapping;          ///< update: what to write
   std::uint64_t note = 0;
 
   bool writes() const {

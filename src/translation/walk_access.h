@@ -12,13 +12,13 @@ class WalkAccess {
  public:
   virtual ~WalkAccess() = default;
 
-  /// A walk begins at `walk.level` when the walk cache has answered, at `walk.looked_up`.
-  virtual void begins(const Walk&) {}
+  /// A walk begins at `walk.level`, or begins again, when the walk cache has answered, at `walk.looked_up`.
+  virtual void begins(Walk&) {}
   /// The access of a walk's level begins at `at`. True: it is made here, and `t` goes to WalkUnit::accessed when the
   /// entry is there. False: it is made as in the baseline.
-  virtual bool access(const Walk& walk, Transaction* t, Cycle at) = 0;
-  /// A walk has made its last access.
-  virtual void ended(const Walk&) {}
+  virtual bool access(Walk& walk, Transaction* t, Cycle at) = 0;
+  /// A walk has made its last access, or begins again.
+  virtual void ended(Walk&) {}
 };
 
 }  // namespace nearfar

@@ -29,7 +29,10 @@ void LruSet::insert(std::uint64_t key) {
     return;
   }
   auto at = static_cast<std::uint32_t>(nodes_.size());
-  if (places_.size() < capacity_) {
+  if (!free_.empty()) {
+    at = free_.back();
+    free_.pop_back();
+  } else if (places_.size() < capacity_) {
     nodes_.emplace_back();
   } else {
     at = nodes_[0].before;
@@ -39,6 +42,25 @@ void LruSet::insert(std::uint64_t key) {
   nodes_[at].key = key;
   link_first(at);
   places_.emplace(key, at);
+}
+
+void LruSet::erase(std::uint64_t key) {
+  const auto found = places_.find(key);
+  if (found == places_.end()) return;
+  unlink(found->second);
+  free_.push_back(found->second);
+  places_.erase(found);
+}
+
+void WalkCache::drop(const PageRange& range, unsigned leaf, unsigned root) {
+  const std::uint64_t end = range.first.number() + range.pages;
+  for (unsigned level = leaf + 1; level <= root; ++level) {
+    const std::uint64_t covered = std::uint64_t{1} << 9 * (level - leaf);
+    const std::uint64_t begin = (range.first.number() + covered - 1) / covered * covered;
+    for (std::uint64_t number = begin; number + covered <= end; number += covered) {
+      array(level).erase(key(PageKey{range.first.pid(), number}, leaf, level));
+    }
+  }
 }
 
 }  // namespace nearfar

@@ -21,6 +21,7 @@ class LruSet {
   void use(std::uint64_t key);
   /// Adds a key, or makes it the most recent.
   void insert(std::uint64_t key);
+  void erase(std::uint64_t key);
 
  private:
   struct Node {
@@ -33,6 +34,7 @@ class LruSet {
   void link_first(std::uint32_t at);
 
   std::uint32_t capacity_;
+  std::vector<std::uint32_t> free_;
   std::vector<Node> nodes_;  // node 0 is the ring's head: after it the most recent, before it the least
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> places_;
 };
@@ -60,6 +62,8 @@ class WalkCache {
     return level;
   }
   void fill(PageKey page, unsigned leaf, unsigned level) { array(level).insert(key(page, leaf, level)); }
+  /// Removes the entries that lead to nothing but these pages.
+  void drop(const PageRange& range, unsigned leaf, unsigned root);
 
  private:
   static std::uint64_t key(PageKey page, unsigned leaf, unsigned level) {

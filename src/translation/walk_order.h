@@ -36,6 +36,8 @@ class WalkOrder {
   /// whose own walk ends with this line too are put into `served`, in order of arrival, and leave the queue; for others
   /// the order may lower `known`.
   virtual void line_arrived(const Walk& /*walk*/, unsigned /*level*/, bool /*ends*/, std::vector<Walk*>& /*served*/) {}
+  /// What has been read of these pages' entries is void (WalkUnit::table_changed); `known` of queued requests is reset.
+  virtual void table_changed(const PageRange& /*range*/) {}
   /// Choices are made when everything else of a cycle has happened, so that lines come before requests, not at once.
   virtual bool chooses_late() const { return false; }
 };

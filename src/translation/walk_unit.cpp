@@ -85,7 +85,10 @@ bool WalkUnit::withdraw(Walk& walk) {
       if (at != &walk) continue;
       note_depth();
       take_out(*list, walk);
-      if (order_ != nullptr && list == &queue_) order_->withdrawn(walk);
+      if (list == &queue_) {
+        if (order_ != nullptr) order_->withdrawn(walk);
+        if (concurrency_) concurrency_->ended(walk, partition_.now());
+      }
       ++stats_.withdrawn;
       pool_.give(&walk);
       pump();
@@ -154,6 +157,7 @@ void WalkUnit::refill() {
 void WalkUnit::enter(Walk& walk) {
   walk.queued = partition_.now();
   if (walk.kind == WalkKind::Demand) stats_.blocked_cycles += walk.queued - walk.submitted;
+  if (concurrency_) concurrency_->entered(walk);
   note_depth();
   queue_.push(&walk);
   if (order_ != nullptr) {
@@ -222,6 +226,15 @@ void WalkUnit::start(Walk& walk) {
     partition_.schedule(t, access_handler_, walk.started + timing_.cycles);
     return;
   }
+  begin(walk);
+  if (access_ != nullptr) access_->begins(walk);
+  access(walk, t, walk.looked_up);
+}
+
+/// Looks where a walk begins: at the root, or below what is known or the walk cache has.
+void WalkUnit::begin(Walk& walk) {
+  const auto kind = static_cast<std::size_t>(walk.kind);
+  const PageTable& table = client_.table(walk.page.pid());
   // Only entries below what is known already are worth a lookup.
   const unsigned top = walk.known == 0 ? table.root() : walk.known - 1U;
   unsigned hit = 0;
@@ -236,17 +249,22 @@ void WalkUnit::start(Walk& walk) {
     ++stats_.cache_misses[kind];
   }
   walk.level = static_cast<std::uint8_t>(hit == 0 ? top : hit - 1);
-  walk.looked_up = walk.started + spec_.cache.latency;
-  if (access_ != nullptr) access_->begins(walk);
-  access(walk, t, walk.looked_up);
+  walk.looked_up = partition_.now() + spec_.cache.latency;
 }
 
 /// The access of the walk's level begins at `at`.
 void WalkUnit::access(Walk& walk, Transaction* t, Cycle at) {
   if (walk.level == client_.table(walk.page.pid()).leaf()) walk.at_leaf = at;
   ++stats_.accesses[static_cast<std::size_t>(walk.kind)];
+  if (concurrency_) observe(walk);
   if (access_ != nullptr && access_->access(walk, t, at)) return;
   read(walk.level, walk.page, t, access_handler_, at);
+}
+
+void WalkUnit::observe(const Walk& walk) {
+  const PageTable& table = client_.table(walk.page.pid());
+  concurrency_->read(walk, walk.level, walk.level == table.leaf(), table.line(walk.level, walk.page.number()),
+                     table.prefix(walk.level, walk.page.number()));
 }
 
 void WalkUnit::read(unsigned level, PageKey page, Transaction* t, HandlerId done, Cycle at) {
@@ -264,17 +282,22 @@ void WalkUnit::accessed(Transaction* t) {
   Walk& walk = walk_of(*t);
   const PageTable& table = client_.table(walk.page.pid());
   const unsigned level = walk.level;
+  if (walk.begins_again) {
+    walk.begins_again = false;
+    walk.known = 0;
+    begin(walk);
+    if (access_ != nullptr) {
+      access_->ended(walk);
+      access_->begins(walk);
+    }
+    walk_on(walk, t, level, walk.looked_up);
+    return;
+  }
   if (level > table.leaf()) {
     if (present(level, walk.page) || walk.kind == WalkKind::Update) {
       cache_.fill(walk.page, table.leaf(), level);
       --walk.level;
-      access(walk, t, partition_.now());
-      if (order_ == nullptr) return;
-      order_->line_arrived(walk, level, false, served_);
-      pumping_ = true;
-      answer_served();
-      pumping_ = false;
-      pump();
+      walk_on(walk, t, level, partition_.now());
       return;
     }
     walk.cut_short = true;
@@ -282,6 +305,31 @@ void WalkUnit::accessed(Transaction* t) {
   }
   partition_.pool().give(t);
   end(walk, level);
+}
+
+/// The line with the entry of `level` has come, and the walk's next access begins at `at`.
+void WalkUnit::walk_on(Walk& walk, Transaction* t, unsigned level, Cycle at) {
+  access(walk, t, at);
+  if (order_ == nullptr) return;
+  order_->line_arrived(walk, level, false, served_);
+  pumping_ = true;
+  answer_served();
+  pumping_ = false;
+  pump();
+}
+
+void WalkUnit::table_changed(const PageRange& range) {
+  const PageTable& changed = client_.table(range.first.pid());
+  cache_.drop(range, changed.leaf(), changed.root());
+  for (Walk* walk : walking_) {
+    if (range.holds(walk->page)) walk->begins_again = true;
+  }
+  for (Walk* walk = queue_.front(); walk != nullptr; walk = walk->next) {
+    if (range.holds(walk->page)) walk->known = 0;
+  }
+  if (order_ == nullptr) return;
+  order_->table_changed(range);
+  pump();
 }
 
 std::uint16_t WalkUnit::free_walker() const {
@@ -317,6 +365,7 @@ void WalkUnit::end(Walk& walk, unsigned level) {
 }
 
 void WalkUnit::answer(Walk& walk) {
+  if (concurrency_) concurrency_->ended(walk, partition_.now());
   stats_.latency.add(partition_.now() - walk.queued);
   client_.walked(walk);
   pool_.give(&walk);

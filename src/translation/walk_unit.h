@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "translation/walk.h"
 #include "translation/walk_access.h"
 #include "translation/walk_cache.h"
+#include "translation/walk_concurrency.h"
 #include "translation/walk_order.h"
 
 namespace nearfar {
@@ -74,6 +76,9 @@ class WalkUnit {
   void submit(Walk& walk, WalkSource source);
   /// Takes back a request that has not started; false when a walker has it.
   bool withdraw(Walk& walk);
+  /// The entries of these pages have changed, and table nodes that hold no others are gone: what has been read of them
+  /// is void. A walk of such a page begins again when its present access ends.
+  void table_changed(const PageRange& range);
   /// Calls `visit` with every request of a page that has not ended.
   template <class Visit>
   void for_each_of(PageKey page, Visit visit) {
@@ -110,6 +115,9 @@ class WalkUnit {
   /// The walk that an access is for.
   static Walk& walk_of(const Transaction& t) { return *reinterpret_cast<Walk*>(static_cast<std::uintptr_t>(t.mask)); }
   WalkStats& stats() { return stats_; }
+  /// Observes which page-table reads fall into lines that other walks need too.
+  void measure_concurrency() { concurrency_ = std::make_unique<WalkConcurrency>(); }
+  WalkConcurrency* concurrency() { return concurrency_.get(); }
   std::string describe_waiting(const char* name) const;
 
  private:
@@ -124,7 +132,10 @@ class WalkUnit {
   bool start_next();
   void refill();
   void start(Walk& walk);
+  void begin(Walk& walk);
   void access(Walk& walk, Transaction* t, Cycle at);
+  void walk_on(Walk& walk, Transaction* t, unsigned level, Cycle at);
+  void observe(const Walk& walk);
   void enter(Walk& walk);
   void end(Walk& walk, unsigned level);
   void answer(Walk& walk);
@@ -155,6 +166,7 @@ class WalkUnit {
   std::vector<Walk*> served_;
   Cycle full_since_ = 0;
   Pool<Walk, 64> pool_;
+  std::unique_ptr<WalkConcurrency> concurrency_;  ///< none in most runs
   WalkStats stats_;
 };
 

@@ -19,11 +19,7 @@ class Neighborhood final : public PlugIn {
   }
 
   void check(const SystemSpec& system, const Configuration& configuration) const override {
-    if (system.walk.timing == WalkTiming::FixedTotal) {
-      configuration.fail({"walk.timing"},
-                         "coalescing needs walks that read the page table level by level: set walk.timing to "
-                         "`fixed-level` or `memory`.");
-    }
+    require_walks_by_level(system, configuration, "coalescing");
     for (const WalkersOf& pool : walkers_of(system)) {
       if (pool.spec->walkers != 0) continue;
       configuration.fail(

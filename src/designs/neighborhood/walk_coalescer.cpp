@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "designs/neighborhood/neighborhood.h"
 #include "sim/error.h"
@@ -81,12 +82,6 @@ bool WalkCoalescer::refresh(Entry& entry) {
   return true;
 }
 
-void WalkCoalescer::refresh_all() {
-  for (Entry& entry : entries_) stats_.cam_writes += refresh(entry);
-}
-
-bool WalkCoalescer::waits(const Walk& walk) const { return entries_[place_of(walk)].waits; }
-
 /// Calls `visit` with the place of every queued request of a neighborhood, oldest first.
 template <class Visit>
 void WalkCoalescer::for_each_neighbor(PageKey page, unsigned level, Visit visit) {
@@ -95,6 +90,16 @@ void WalkCoalescer::for_each_neighbor(PageKey page, unsigned level, Visit visit)
     if (((pages_[at] ^ page.value) & mask) == 0) visit(at);
   }
 }
+
+void WalkCoalescer::refresh_all() {
+  for (Entry& entry : entries_) stats_.cam_writes += refresh(entry);
+}
+
+void WalkCoalescer::refresh_neighbors(PageKey page, unsigned level) {
+  for_each_neighbor(page, level, [&](std::size_t at) { stats_.cam_writes += refresh(entries_[at]); });
+}
+
+bool WalkCoalescer::waits(const Walk& walk) const { return entries_[place_of(walk)].waits; }
 
 // ------------------------------------------------------------------------------------------------------ the queue
 
@@ -173,14 +178,14 @@ bool WalkCoalescer::refused_too_often(Entry& entry) {
 // --------------------------------------------------------------------------------------------------- the walkers
 
 void WalkCoalescer::started(const Walk& walk) {
-  readings_[walk.walker] = {true, walk.writes(), walk.level, walk.page};
+  readings_[walk.walker] = {true, walk.writes(), walk.level, walk.page, partition_.now()};
   ++busy_;
   ++stats_.cam_writes;
   const bool from_pa = walk.known != 0 && walk.hit_level == 0;
   if (from_pa && spec_.fill_pwc_from_pa) {
     unit_.cache().fill(walk.page, unit_.table(walk.page).leaf(), walk.known);
   }
-  for_each_neighbor(walk.page, walk.level, [&](std::size_t at) { stats_.cam_writes += refresh(entries_[at]); });
+  refresh_neighbors(walk.page, walk.level);
   if (spec_.wait_considers_pwc) refresh_all();
   check();
 }
@@ -189,6 +194,7 @@ void WalkCoalescer::line_arrived(const Walk& walk, unsigned level, bool ends, st
   pass_time();
   Reading& reading = readings_[walk.walker];
   const bool serves = serves_others(reading);
+  const Cycle issued = std::exchange(reading.since, partition_.now());
   reading.level = walk.level;
   ++stats_.cam_writes;
   if (ends) {
@@ -197,28 +203,27 @@ void WalkCoalescer::line_arrived(const Walk& walk, unsigned level, bool ends, st
   }
   if (serves) {
     ++stats_.cam_reads;
-    for_each_neighbor(walk.page, level, [&](std::size_t at) { take_line(at, level, served); });
+    for_each_neighbor(walk.page, level, [&](std::size_t at) { take_line(at, level, issued, served); });
     if (!served.empty()) remove_served();
-  } else if (!ends) {
-    for_each_neighbor(walk.page, walk.level, [&](std::size_t at) { stats_.cam_writes += refresh(entries_[at]); });
   }
+  // Neighbors at a lower level are neighbors at this one too: they have been looked at. Not so where nobody was, and
+  // where a walk begins again.
+  if (!ends && (!serves || walk.level >= level)) refresh_neighbors(walk.page, walk.level);
   if (spec_.wait_considers_pwc) refresh_all();
   check();
 }
 
-/// A queued request takes its own entry from a line. Neighbors at a lower level are neighbors at this one too, so what
-/// the walk reads next concerns no other requests than these.
-void WalkCoalescer::take_line(std::size_t at, unsigned level, std::vector<Walk*>& served) {
+/// A queued request takes its own entry from a line.
+void WalkCoalescer::take_line(std::size_t at, unsigned level, Cycle issued, std::vector<Walk*>& served) {
   Entry& entry = entries_[at];
   Walk& walk = *entry.walk;
-  const bool came_now = walk.queued == partition_.now();  // behind the line
+  // One that came in this cycle came behind the line.
+  const bool for_it = walk.queued != partition_.now() && issued >= entry.void_before;
   const bool at_leaf = level == unit_.table(walk.page).leaf();
   bool changed = false;
-  if (came_now) {
-    // Nothing for it.
-  } else if (at_leaf) {
-    entry.served = !walk.writes() && unit_.may_start(walk) && !behind_same_page(at);
-  } else if (level <= next_level(walk)) {
+  if (at_leaf) {
+    entry.served = for_it && !walk.writes() && unit_.may_start(walk) && !behind_same_page(at);
+  } else if (for_it && level <= next_level(walk)) {
     changed = unit_.present(level, walk.page);
     if (changed) walk.known = static_cast<std::uint8_t>(level);
     walk.cut_short = entry.served = !changed && !walk.writes();
@@ -230,6 +235,15 @@ void WalkCoalescer::take_line(std::size_t at, unsigned level, std::vector<Walk*>
   }
   if (refresh(entry)) changed = true;
   stats_.cam_writes += changed;
+}
+
+void WalkCoalescer::table_changed(const PageRange& range) {
+  pass_time();
+  for (Entry& entry : entries_) {
+    if (range.holds(entry.walk->page)) entry.void_before = partition_.now() + 1;
+  }
+  refresh_all();
+  check();
 }
 
 /// Adds up the time since the last change.

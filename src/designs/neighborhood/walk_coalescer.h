@@ -44,6 +44,7 @@ class WalkCoalescer final : public WalkOrder, public DesignPart {
   Choice choose(std::span<const std::uint16_t> free) override;
   void started(const Walk& walk) override;
   void line_arrived(const Walk& walk, unsigned level, bool ends, std::vector<Walk*>& served) override;
+  void table_changed(const PageRange& range) override;
   bool chooses_late() const override { return true; }
 
   const char* name() const override { return "neighborhood"; }
@@ -57,6 +58,7 @@ class WalkCoalescer final : public WalkOrder, public DesignPart {
   /// A queued request, beside its page.
   struct Entry {
     Walk* walk = nullptr;
+    Cycle void_before = 0;  ///< reads issued earlier are not for it
     std::uint32_t refused = 0;
     bool waits = false;   ///< CL
     bool served = false;  ///< about to leave
@@ -67,6 +69,7 @@ class WalkCoalescer final : public WalkOrder, public DesignPart {
     bool writes = false;
     std::uint8_t level = 0;
     PageKey page;
+    Cycle since = 0;
   };
 
   unsigned next_level(const Walk& walk) const;
@@ -75,12 +78,13 @@ class WalkCoalescer final : public WalkOrder, public DesignPart {
   bool is_blocked(const Entry& entry, WaitRule rule) const;
   bool refresh(Entry& entry);
   void refresh_all();
+  void refresh_neighbors(PageKey page, unsigned level);
   template <class Visit>
   void for_each_neighbor(PageKey page, unsigned level, Visit visit);
 
   bool refused_too_often(Entry& entry);
   bool behind_same_page(std::size_t at) const;
-  void take_line(std::size_t at, unsigned level, std::vector<Walk*>& served);
+  void take_line(std::size_t at, unsigned level, Cycle issued, std::vector<Walk*>& served);
   void remove(std::size_t at);
   void remove_served();
   std::size_t place_of(const Walk& walk) const;

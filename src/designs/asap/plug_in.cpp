@@ -1,0 +1,62 @@
+#include "designs/asap/plug_in.h"
+
+#include <fmt/format.h>
+
+#include "config/configuration.h"
+#include "designs/asap/asap.h"
+#include "designs/walk_units.h"
+#include "machine/statistics.h"
+
+namespace nearfar {
+namespace {
+
+class Asap final : public PlugIn {
+ public:
+  void describe(Section& root) override { root.child("asap", spec_, "Page-table entries fetched ahead of walks."); }
+
+  void check(const SystemSpec& system, const Configuration& configuration) const override {
+    require_walks_by_level(system, configuration, "fetching entries ahead");
+    const unsigned leaf = system.page.size.bits == 0 ? 1 : 2;
+    if (leaf == 2 && spec_.fetches(1, leaf)) {
+      configuration.fail({"asap.levels", "page.size"}, "pages of 2 MiB have no entries of level 1 to fetch ahead.");
+    }
+  }
+  void attach(Gpu& gpu, const SystemSpec&) const override { attach_to(gpu); }
+  void attach(Host& host, const SystemSpec&) const override { attach_to(host); }
+
+  std::vector<StatInfo> statistics() const override {
+    std::vector<StatInfo> out;
+    list_stats<AsapStats>(out, {"gpus.asap.", "gpu<g>.asap.", "host.asap."});
+    return out;
+  }
+
+  std::vector<StorageItem> storage(const SystemSpec& system) const override {
+    const unsigned leaf = system.page.size.bits == 0 ? 1 : 2;
+    std::uint64_t levels = 0;
+    for (unsigned level = leaf; level < system.page_table.levels; ++level) levels += spec_.fetches(level, leaf);
+    std::vector<StorageItem> items;
+    for (const WalkersOf& pool : walkers_of(system)) {
+      const std::uint64_t walkers = pool.spec->walkers;
+      items.push_back({pool.path + " fetched entries", pool.per_gpu, walkers * levels * (1 + 64),
+                       fmt::format("{} walkers × {} levels × (1 valid + 64 entry) bits", walkers, levels)});
+    }
+    return items;
+  }
+
+ private:
+  template <class Device>
+  void attach_to(Device& device) const {
+    WalkUnit* unit = walk_unit_of(device);
+    if (unit == nullptr) return;
+    auto part = std::make_unique<WalkPrefetcher>(device.partition(), *unit, spec_);
+    unit->set_access(device.parts().add(std::move(part)));
+  }
+
+  AsapSpec spec_;
+};
+
+}  // namespace
+
+std::shared_ptr<PlugIn> make_asap() { return std::make_shared<Asap>(); }
+
+}  // namespace nearfar

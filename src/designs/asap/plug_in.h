@@ -1,0 +1,12 @@
+// ASAP as a design: `asap`, in the GMMUs and in the host's MMU.
+#pragma once
+
+#include <memory>
+
+#include "machine/plug_in.h"
+
+namespace nearfar {
+
+std::shared_ptr<PlugIn> make_asap();
+
+}  // namespace nearfar

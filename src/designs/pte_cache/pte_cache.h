@@ -1,0 +1,57 @@
+// A data cache of page-table lines beside the walkers. It makes accesses of a walk short, but every walk still has a
+// walker to itself: that is how it differs from coalescing. Two walkers that miss on one line both read it.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/partition.h"
+#include "stats/stat.h"
+#include "translation/design_part.h"
+#include "translation/walk_unit.h"
+
+namespace nearfar {
+
+class Section;
+
+enum class PteCacheLevels : std::uint8_t { All, Leaf };
+
+struct PteCacheSpec {
+  std::uint32_t lines = 24;  // as much state as coalescing has
+  Cycle latency = 4;
+  PteCacheLevels levels = PteCacheLevels::All;
+
+  void describe(Section& section);
+};
+
+struct PteCacheStats {
+  std::uint64_t lookups = 0;
+  std::uint64_t hits = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
+class PteCache final : public WalkAccess, public DesignPart {
+ public:
+  PteCache(Partition& partition, WalkUnit& unit, const PteCacheSpec& spec);
+
+  bool access(Walk& walk, Transaction* t, Cycle at) override;
+
+  const char* name() const override { return "pte_cache"; }
+  void describe(StatVisitor& visitor) override { stats_.describe(visitor); }
+  PteCacheStats& stats() { return stats_; }
+
+ private:
+  void look_up(Transaction* t);
+  void on_line(Transaction* t);
+  std::uint64_t line_of(const Transaction& t) const;
+
+  Partition& partition_;
+  WalkUnit& unit_;
+  PteCacheSpec spec_;
+  HandlerId lookup_handler_;
+  HandlerId line_handler_;
+  LruSet lines_;
+  PteCacheStats stats_;
+};
+
+}  // namespace nearfar
