@@ -139,7 +139,13 @@ void Iommu::walked(Walk& walk) {
     respond(walk.page, mapping, waiter);
   }
   partition_.progress().steps += 1;
+}
+
+void Iommu::queue_has_room() {
+  if (taking_input_) return;  // each request that is let in may make room for the next
+  taking_input_ = true;
   while (!input_.empty() && look_up(*input_.front())) partition_.pool().give(input_.pop());
+  taking_input_ = false;
 }
 
 void Iommu::respond(PageKey page, const Mapping& mapping, const Waiter& waiter) {

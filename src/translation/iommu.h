@@ -67,6 +67,7 @@ class Iommu final : public WalkClient {
 
   const PageTable& table(Pid pid) const override { return *tables_[pid]; }
   void walked(Walk& walk) override;
+  void queue_has_room() override;
 
   Tlb& tlb() { return tlb_; }
   WalkUnit& walkers() { return walkers_; }
@@ -109,6 +110,7 @@ class Iommu final : public WalkClient {
   std::vector<std::unique_ptr<PageTable>> tables_;
   boost::unordered_flat_map<std::uint64_t, Pending> pending_;
   TransactionQueue input_;  ///< two levels: lookups behind one that found the buffer full
+  bool taking_input_ = false;
   HandlerId lookup_handler_;
   bool observed_ = false;
   ReuseMeter reuse_;
