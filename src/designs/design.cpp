@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "designs/trans_fw/plug_in.h"
 
 namespace nearfar {
 namespace {
@@ -70,6 +71,25 @@ std::vector<Design> make_designs() {
        {"placement"},
        {Mmu},
        {"placement.policy=replication"}},
+      {"trans-fw",
+       "Misses skip walks that would fault, and GPUs answer faults that wait at the host.",
+       {},
+       {Mmu},
+       {},
+       nullptr,
+       {"trans-fw-prt", "trans-fw-ft"}},
+      {"trans-fw-ft",
+       "A fault that waits at the host is forwarded to a GPU that has the page.",
+       {"before the host walk"},
+       {Mmu},
+       {},
+       make_trans_fw_ft},
+      {"trans-fw-prt",
+       "A miss whose page has no valid entry in the local table faults without a walk.",
+       {"before the GMMU walk, place 2"},
+       {Mmu},
+       {},
+       make_trans_fw_prt},
       {"zero-latency-invalidation",
        "An invalidation that reaches a GPU takes effect in its page table at once.",
        {"how to invalidate"},
