@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "designs/idyll/plug_in.h"
 #include "designs/trans_fw/plug_in.h"
 
 namespace nearfar {
@@ -60,6 +61,31 @@ std::vector<Design> make_designs() {
        {"walk order"},
        {Ats, Mmu, Svm},
        {"gpu.gmmu.walkers=0", "host.mmu.walkers=0", "iommu.walkers=0"}},
+      {"idyll",
+       "Only GPUs that may have a mapping are told when a page moves, and they write their tables later.",
+       {},
+       {Mmu},
+       {},
+       nullptr,
+       {"idyll-dir", "idyll-lazy"}},
+      {"idyll-dir",
+       "Bits in the host's page-table entries name the GPUs to tell when a page moves.",
+       {"whom to invalidate"},
+       {Mmu},
+       {},
+       make_idyll_dir},
+      {"idyll-inmem",
+       "A table in memory, with a cache, names the GPUs to tell when a page moves.",
+       {"whom to invalidate"},
+       {Mmu},
+       {},
+       make_idyll_inmem},
+      {"idyll-lazy",
+       "Invalidations are merged in a buffer and reach the page table when walkers are idle.",
+       {"before the GMMU walk, place 1", "how to invalidate"},
+       {Mmu},
+       {},
+       make_idyll_lazy},
       {"infinite-iommu-tlb",
        "An IOMMU TLB without limit: only the first request of a page misses.",
        {"IOMMU TLB content"},

@@ -133,6 +133,12 @@ Walk& Gmmu::walk_for(WalkOwner& owner, WalkKind kind, PageKey page) {
   return walk;
 }
 
+bool Gmmu::withdraw(Walk& walk) {
+  if (!walkers_.withdraw(walk)) return false;
+  --foreign_walks_;
+  return true;
+}
+
 void Gmmu::started(Walk& walk) {
   if (watch_ != nullptr && walk.kind == WalkKind::Update) announce(walk);
 }

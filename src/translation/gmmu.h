@@ -100,6 +100,8 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   // What a design's part may ask of it.
   /// A request to walk for `owner`, to be submitted to walkers().
   Walk& walk_for(WalkOwner& owner, WalkKind kind, PageKey page);
+  /// Takes back such a request; false when a walker has it.
+  bool withdraw(Walk& walk);
   /// The mapping of the local table, as it may be used; invalid where none may.
   Pte usable(PageKey page) const;
   Epoch epoch(PhysPage frame) { return frames_.epoch(frame); }
