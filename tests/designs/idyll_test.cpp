@@ -374,6 +374,52 @@ TEST(Irmb, MappingOverAStaleValidEntryLeavesThePrtAlone) {
   EXPECT_EQ(m.parts.prt[0]->stats().deletes, 0U);  // still hidden, still valid in memory
 }
 
+TEST(Irmb, MappingTakesBackAWriteBackThatWaits) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.gmmu.walkers = 1;
+  Rig rig(options, 0, 64);
+  MmuParts parts;
+  IrmbSpec spec = without_idle();
+  spec.bases = 1;
+  parts.add_irmb(rig, 1, spec);
+  rig.gmmu(0).write_mapping({0, kFar * kRegion}, {PhysPage{DeviceId{0}, 7}, true, 0});
+  // The page's fault bypasses the walk and its mapping comes at 961; the walker is busy from 911 to 1412, and the
+  // page's entry waits for it since 950, with another behind it.
+  rig.at(0, 0, [&] {
+    parts.irmb[0]->take({0, 9}, 0);
+    parts.irmb[0]->take({0, 10}, 0);
+  });
+  rig.ask(0, 9, 0);
+  rig.ask(0, kFar * kRegion, 900, false, 1);
+  rig.at(0, 950, [&] { parts.irmb[0]->take({0, kRegion}, 0); });
+  rig.run();
+  EXPECT_EQ(parts.irmb[0]->stats().cancelled, 1U);
+  EXPECT_EQ(walks_of(rig.gmmu(0).walkers(), WalkKind::Writeback), 1U);
+  EXPECT_EQ(rig.gmmu(0).stats().unnecessary, 2U);
+  EXPECT_EQ(parts.irmb[0]->pending(), 1U);
+  EXPECT_GT(rig.answered(0, 9), 0U);
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(Irmb, HidesItsPagesFromForwardedFaults) {
+  for (const bool hidden : {false, true}) {
+    RigOptions options = RigOptions::mmu(2, PagePolicy::FirstTouch);
+    options.host.mmu.walkers = 1;
+    options.host_level = 300;
+    Rig rig(options, 0, 64);
+    MmuParts parts;
+    parts.add_ft(rig, 2);
+    parts.add_irmb(rig, 2, without_idle());
+    rig.own(1, 9);
+    occupy_host(rig, kFar, 500);
+    if (hidden) rig.at(1, 0, [&] { parts.irmb[1]->take({0, 9}, 0); });
+    rig.ask(0, 9, 0);
+    rig.run();
+    EXPECT_EQ(parts.ft->stats().forwards, 1U);
+    EXPECT_EQ(parts.ft->stats().failures, hidden ? 1U : 0U);
+  }
+}
+
 /// GPU 0 gets a remote mapping of page 9 while GPU 2 takes the page away.
 TEST(Irmb, InvalidationOvertakesAMappingThatIsNotWritten) {
   for (const bool walking : {false, true}) {
@@ -387,6 +433,8 @@ TEST(Irmb, InvalidationOvertakesAMappingThatIsNotWritten) {
     rig.warm_host(9);
     const PhysPage frame = rig.host().driver().record({0, 9}).owner;
     // Its mapping comes at 933 and is written from then on, or behind another walk; the invalidation comes at 983.
+    // An older invalidation of the page is void by the mapping, and counts when that is written or taken back.
+    rig.at(0, 520, [&] { parts.irmb[0]->take({0, 9}, 0); });
     rig.ask(0, 9, 0);
     if (!walking) {
       rig.own(0, kRegion * 40);
@@ -397,6 +445,8 @@ TEST(Irmb, InvalidationOvertakesAMappingThatIsNotWritten) {
     EXPECT_EQ(rig.gmmu(0).stats().updates_cancelled, walking ? 0U : 1U);
     EXPECT_EQ(rig.mapping_of(0, 9).page.device(), DeviceId{2});
     EXPECT_EQ(rig.gmmu(0).stats().far_faults, walking ? 2U : 1U);
+    EXPECT_EQ(parts.irmb[0]->stats().cancelled, 2U);
+    EXPECT_EQ(rig.gmmu(0).stats().necessary + rig.gmmu(0).stats().unnecessary, 2U);
     EXPECT_EQ(rig.all_parts(), rig.latency());
     EXPECT_TRUE(rig.idle());
   }

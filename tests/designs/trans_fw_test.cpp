@@ -245,6 +245,28 @@ TEST(Ft, DirectTranslationOfAnOldEpochIsAskedForAgain) {
   EXPECT_TRUE(rig.idle());
 }
 
+TEST(Ft, InvalidationFailsAForwardThatIsWalked) {
+  RigOptions options = RigOptions::mmu(3, PagePolicy::AccessCounter);
+  options.host.mmu.walkers = 1;
+  options.host_level = 200;
+  Rig rig(options, 0, 64);
+  MmuParts parts;
+  parts.add_prt(rig, 3);
+  parts.add_ft(rig, 3);
+  rig.own(1, 9);
+  rig.map(2, 9);
+  occupy_host(rig, kFar, 0);
+  const PhysPage frame = rig.host().driver().record({0, 9}).owner;
+  // GPU 1 walks for GPU 0 from 332 to 833; the invalidation comes at 450, and its own walk ends later.
+  rig.at(2, 150, [&] { rig.frames(2).count_remote(frame, 4); });
+  rig.ask(0, 9, 0);
+  rig.run();
+  EXPECT_EQ(parts.ft->stats().forwards, 1U);
+  EXPECT_EQ(parts.ft->stats().failures, 1U);
+  EXPECT_EQ(rig.mapping_of(0, 9).page.device(), DeviceId{2});
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+}
+
 TEST(Ft, GpuThatIsAskedMayFindItInItsL2Tlb) {
   RigOptions options = RigOptions::mmu(2, PagePolicy::AccessCounter);
   options.host.mmu.walkers = 1;
