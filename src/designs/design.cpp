@@ -7,8 +7,10 @@
 
 #include "config/error.h"
 #include "designs/asap/plug_in.h"
+#include "designs/idyll/plug_in.h"
 #include "designs/neighborhood/plug_in.h"
 #include "designs/pte_cache/plug_in.h"
+#include "designs/trans_fw/plug_in.h"
 
 namespace nearfar {
 namespace {
@@ -68,6 +70,31 @@ std::vector<Design> make_designs() {
        {"walk order"},
        {Ats, Mmu, Svm},
        {"gpu.gmmu.walkers=0", "host.mmu.walkers=0", "iommu.walkers=0"}},
+      {"idyll",
+       "Only GPUs that may have a mapping are told when a page moves, and they write their tables later.",
+       {},
+       {Mmu},
+       {},
+       nullptr,
+       {"idyll-dir", "idyll-lazy"}},
+      {"idyll-dir",
+       "Bits in the host's page-table entries name the GPUs to tell when a page moves.",
+       {"whom to invalidate"},
+       {Mmu},
+       {},
+       make_idyll_dir},
+      {"idyll-inmem",
+       "A table in memory, with a cache, names the GPUs to tell when a page moves.",
+       {"whom to invalidate"},
+       {Mmu},
+       {},
+       make_idyll_inmem},
+      {"idyll-lazy",
+       "Invalidations are merged in a buffer and reach the page table when walkers are idle.",
+       {"before the GMMU walk, place 1", "how to invalidate"},
+       {Mmu},
+       {},
+       make_idyll_lazy},
       {"infinite-iommu-tlb",
        "An IOMMU TLB without limit: only the first request of a page misses.",
        {"IOMMU TLB content"},
@@ -97,6 +124,25 @@ std::vector<Design> make_designs() {
        {"placement"},
        {Mmu},
        {"placement.policy=replication"}},
+      {"trans-fw",
+       "Misses skip walks that would fault, and GPUs answer faults that wait at the host.",
+       {},
+       {Mmu},
+       {},
+       nullptr,
+       {"trans-fw-prt", "trans-fw-ft"}},
+      {"trans-fw-ft",
+       "A fault that waits at the host is forwarded to a GPU that has the page.",
+       {"before the host walk"},
+       {Mmu},
+       {},
+       make_trans_fw_ft},
+      {"trans-fw-prt",
+       "A miss whose page has no valid entry in the local table faults without a walk.",
+       {"before the GMMU walk, place 2"},
+       {Mmu},
+       {},
+       make_trans_fw_prt},
       {"zero-latency-invalidation",
        "An invalidation that reaches a GPU takes effect in its page table at once.",
        {"how to invalidate"},

@@ -16,8 +16,21 @@ struct Fault {
   PageKey page;
   DeviceId gpu{};
   bool write = false;
+  std::uint16_t number = 0;     ///< its name in its GPU
   Cycle stamp = 0;              ///< up to here its time has been put to a part
   std::uint32_t accounted = 0;  ///< cycles since it left its GPU that have been
+  Walk* walk = nullptr;         ///< the walk it waits for
+
+  // A fault that is also asked elsewhere (HostWalkRival).
+  std::uint32_t ticket = kNoTicket;  ///< the rival's name for it
+  std::uint32_t fork = 0;            ///< `accounted` when it was
+  bool direct = false;               ///< its GPU has been sent a mapping of `epoch` from there
+  Epoch epoch = 0;
+  std::uint32_t remote_queue = 0;  ///< cycles that the answer took there
+  std::uint32_t remote_walk = 0;
+  Cycle answered = 0;  ///< when the host heard of it
+
+  static constexpr std::uint32_t kNoTicket = ~std::uint32_t{0};
 };
 
 /// Notes a part of a fault's time under the GPU that waits for it.

@@ -48,6 +48,8 @@ class FrameUse {
     use.epoch = epoch;
     reset_counter(frame);
   }
+  /// The epoch of the mapping of a frame.
+  Epoch epoch(PhysPage frame) { return at(frame).epoch; }
   void reset_counter(PhysPage frame) {
     at(frame).remote = 0;
     at(frame).asked = false;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -43,6 +44,7 @@ Gmmu::Gmmu(Partition& partition, const GmmuOptions& options, L2Tlb& tlb, Messeng
       frames_(frames),
       oracle_(oracle),
       walkers_(partition, options.gmmu, options.walk, options.table.upper, *this, memory),
+      gate_handler_(partition.add_handler<&Gmmu::on_gate>(this)),
       shot_handler_(partition.add_handler<&Gmmu::on_shot_down>(this)),
       transfer_handler_(partition.add_handler<&Gmmu::on_transfer>(this)) {
   tlb_.set_handler(*this);
@@ -55,16 +57,97 @@ void Gmmu::set_table(Pid pid, std::unique_ptr<PageTable> table) {
 }
 
 void Gmmu::write_mapping(PageKey page, const Mapping& mapping) {
+  const PageTable& table = *tables_[page.pid()];
+  if (watch_ != nullptr && !table.read(page.number()).valid()) watch_->maps(page);
+  grant(page, mapping);
+}
+
+void Gmmu::grant(PageKey page, const Mapping& mapping) {
   tables_[page.pid()]->write(page.number(), Pte::leaf(mapping, options_.size.bits != 0));
   frames_.map(page, mapping.page, mapping.epoch);
   if (oracle_ != nullptr) oracle_->granted(partition_.device(), page, mapping);
 }
 
+void Gmmu::void_entry(PageKey page) {
+  PageTable& table = *tables_[page.pid()];
+  Pte entry = table.read(page.number());
+  ++(entry.valid() ? stats_.necessary : stats_.unnecessary);
+  if (!entry.valid()) return;
+  entry.invalidate();
+  table.write(page.number(), entry);
+  if (watch_ != nullptr) watch_->unmapped(page);
+}
+
+Pte Gmmu::usable(PageKey page) const { return hides(page) ? Pte{} : tables_[page.pid()]->read(page.number()); }
+
 // ------------------------------------------------------------------------------------------------- misses and walks
+
+void Gmmu::add_gate(WalkGate& gate, unsigned place) {
+  gates_.insert(std::ranges::upper_bound(gates_, place, {}, &PlacedGate::place), {&gate, place});
+}
 
 void Gmmu::missed(PageKey page, Miss& miss) {
   miss.state = MissState::Walk;
+  pass_gates(page, miss, 0);
+}
+
+/// Asks the gates of the chain from the given one on, and walks if all admit the request.
+void Gmmu::pass_gates(PageKey page, Miss& miss, std::size_t from) {
+  for (std::size_t i = from; i < gates_.size(); ++i) {
+    WalkGate& gate = *gates_[i].gate;
+    if (miss.replayed && !gate.asks_replays()) continue;
+    if (gate.latency() != 0) {
+      Transaction* t = partition_.pool().take();
+      t->mask = page.value;
+      t->user = static_cast<std::uint32_t>(i);
+      partition_.schedule(t, gate_handler_, partition_.now() + gate.latency());
+      return;
+    }
+    if (!gate.admits(page)) {
+      ++stats_.far_faults;
+      ask_host(page, miss);
+      return;
+    }
+  }
   walkers_.submit(walkers_.make(miss.replayed ? WalkKind::Replay : WalkKind::Demand, page), WalkSource::Demand);
+}
+
+void Gmmu::on_gate(Transaction* t) {
+  const PageKey page{t->mask};
+  const std::size_t gate = t->user;
+  partition_.pool().give(t);
+  Miss& miss = *tlb_.pending(page);
+  tlb_.charge(miss, MissPart::Filter);
+  if (gates_[gate].gate->admits(page)) {
+    pass_gates(page, miss, gate + 1);
+    return;
+  }
+  ++stats_.far_faults;
+  ask_host(page, miss);
+}
+
+Walk& Gmmu::walk_for(WalkOwner& owner, WalkKind kind, PageKey page) {
+  Walk& walk = walkers_.make(kind, page);
+  walk.owner = &owner;
+  ++foreign_walks_;
+  return walk;
+}
+
+bool Gmmu::withdraw(Walk& walk) {
+  if (!walkers_.withdraw(walk)) return false;
+  --foreign_walks_;
+  return true;
+}
+
+void Gmmu::started(Walk& walk) {
+  if (watch_ != nullptr && walk.kind == WalkKind::Update) announce(walk);
+}
+
+/// The watch hears of a new mapping before the entry says so, that it may never be behind it.
+void Gmmu::announce(Walk& walk) {
+  if ((walk.note & kDowngrades) != 0 || tables_[walk.page.pid()]->read(walk.page.number()).valid()) return;
+  watch_->maps(walk.page);
+  walk.note |= kAnnounced;
 }
 
 void Gmmu::walked(Walk& walk) {
@@ -74,7 +157,10 @@ void Gmmu::walked(Walk& walk) {
     case WalkKind::Update: update_ended(walk); break;
     case WalkKind::Invalidate: write_ended(walk); break;
     case WalkKind::Forwarded:
-    case WalkKind::Writeback: break;
+    case WalkKind::Writeback:
+      --foreign_walks_;
+      static_cast<WalkOwner*>(walk.owner)->walked(walk);
+      break;
   }
 }
 
@@ -89,6 +175,12 @@ void Gmmu::walk_ended(Walk& walk) {
   if (std::exchange(miss.stale, false) && entry.valid()) {
     // What was read is being invalidated: the request looks up again behind that.
     ++tlb_.stats().stale_results;
+    if (hides(walk.page)) {
+      // The entry will say nothing else until it is written: the host knows where the page is.
+      ++stats_.far_faults;
+      ask_host(walk.page, miss);
+      return;
+    }
     const auto found = invalidations_.find(walk.page.value);
     if (found != invalidations_.end() && !found->second.written) {
       miss.state = MissState::Invalidate;
@@ -98,6 +190,10 @@ void Gmmu::walk_ended(Walk& walk) {
     return;
   }
   if (entry.valid() && (entry.writable() || !miss.write)) {
+    if (oracle_ != nullptr && hides(walk.page)) {
+      throw SimulationError(fmt::format("check: GPU {} read the entry of page {:#x}, whose invalidation it has taken",
+                                        partition_.device().value, walk.page.number()));
+    }
     tlb_.answer(walk.page, {entry.page(), entry.writable(), 0});
     return;
   }
@@ -108,10 +204,13 @@ void Gmmu::walk_ended(Walk& walk) {
 void Gmmu::ask_host(PageKey page, Miss& miss) {
   miss.state = MissState::Fault;
   miss.invalidated = false;
+  miss.stale = false;
+  miss.number = ++faults_sent_;
   Message message;
   message.kind = MessageKind::Fault;
   message.page = page;
   message.write = miss.write;
+  message.number = miss.number;
   message.stamp = static_cast<std::uint32_t>(partition_.now());
   messenger_.send(options_.host, message);
   miss.replayed = false;
@@ -132,13 +231,13 @@ void Gmmu::on_message(const Message& message) {
       if (defers(message.page)) {
         deferred_[message.page.value] = message;
       } else {
-        invalidate(message);
+        begin_invalidation(message);
       }
       break;
     case MessageKind::Transfer: transfer(message); break;
     case MessageKind::Part: break;
     case MessageKind::MoveRefused: {
-      const Pte entry = tables_[message.page.pid()]->read(message.page.number());
+      const Pte entry = usable(message.page);
       if (entry.valid()) frames_.reset_counter(entry.page());
       break;
     }
@@ -148,14 +247,26 @@ void Gmmu::on_message(const Message& message) {
 
 /// A mapping comes, alone or with its page: it is written into the local table.
 void Gmmu::take_mapping(const Message& message) {
-  if (message.faulted) {
-    Miss* miss = tlb_.pending(message.page);
-    if (miss == nullptr || miss->state != MissState::Fault) {
-      ++stats_.duplicates;
-      return;
-    }
+  Miss* miss = message.faulted ? tlb_.pending(message.page) : nullptr;
+  if (miss != nullptr && (miss->state != MissState::Fault || miss->number != message.number)) miss = nullptr;
+  if (message.faulted && miss == nullptr) {
+    // Another answer came first. One that the host waits for is a page's new mapping and is written all the same.
+    ++stats_.duplicates;
+    if (message.kind != MessageKind::Direct) tlb_.miss_stats().discarded += message.accounted - message.shared();
+    if (!message.tells_done) return;
+  }
+  if (miss != nullptr) {
+    const Cycle now = partition_.now();
     tlb_.charge_elsewhere(*miss, message.accounted);
-    tlb_.charge(*miss, message.kind == MessageKind::Map ? MissPart::LinkToGpu : MissPart::MigrationTransfer);
+    switch (message.kind) {
+      case MessageKind::Map: tlb_.charge(*miss, MissPart::LinkToGpu); break;
+      case MessageKind::Direct:
+        tlb_.charge(*miss, MissPart::RemoteLink, now - message.stamp - message.walk);
+        tlb_.charge(*miss, MissPart::RemoteQueue, now - message.walk);
+        tlb_.charge(*miss, MissPart::RemoteWalk);
+        break;
+      default: tlb_.charge(*miss, MissPart::MigrationTransfer);
+    }
     if (miss->invalidated && older(message.mapping.epoch, miss->epoch)) {
       ++stats_.reissues;
       ask_host(message.page, *miss);
@@ -165,7 +276,8 @@ void Gmmu::take_mapping(const Message& message) {
   }
   Walk& walk = walkers_.make(WalkKind::Update, message.page);
   walk.mapping = message.mapping;
-  walk.note = (message.faulted ? kAnswersFault : 0) | (message.tells_done ? kTellsHost : 0);
+  walk.note = (miss != nullptr ? kAnswersFault : 0) | (message.tells_done ? kTellsHost : 0);
+  if (invalidator_ != nullptr && invalidator_->cancel(message.page)) walk.note |= kCancels;
   walkers_.submit(walk, WalkSource::Message);
 }
 
@@ -174,7 +286,7 @@ void Gmmu::update_ended(Walk& walk) {
     write_ended(walk);
     return;
   }
-  write_mapping(walk.page, walk.mapping);
+  write_update(walk);
   if ((walk.note & kTellsHost) != 0) {
     Message done;
     done.kind = MessageKind::Done;
@@ -186,12 +298,30 @@ void Gmmu::update_ended(Walk& walk) {
   assert(miss.state == MissState::Update);
   tlb_.charge(miss, MissPart::GmmuUpdate);
   const bool enough = walk.mapping.writable || !miss.write;
-  if (options_.gmmu.replay == Replay::Short && enough && !invalidations_.contains(walk.page.value)) {
+  const bool voided = (walk.note & kOvertaken) != 0 || invalidations_.contains(walk.page.value);
+  if (options_.gmmu.replay == Replay::Short && enough && !voided) {
     tlb_.answer(walk.page, {walk.mapping.page, walk.mapping.writable, 0});
     return;
   }
   miss.replayed = true;
   tlb_.look_up_again(walk.page);
+}
+
+/// The write at the end of an update's walk.
+void Gmmu::write_update(Walk& walk) {
+  PageTable& table = *tables_[walk.page.pid()];
+  if ((walk.note & kCancels) != 0) {
+    ++(table.read(walk.page.number()).valid() ? stats_.necessary : stats_.unnecessary);
+  }
+  if ((walk.note & kOvertaken) == 0) {
+    grant(walk.page, walk.mapping);
+  } else if (hides(walk.page)) {
+    // The mapping is void: the entry stays hidden until the invalidation is written.
+    table.write(walk.page.number(), Pte::leaf(walk.mapping, options_.size.bits != 0));
+  } else if ((walk.note & kAnnounced) != 0) {
+    // The invalidation has been written already: nothing may follow it.
+    watch_->unmapped(walk.page);
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------ invalidation
@@ -208,33 +338,59 @@ void Gmmu::take_deferred(PageKey page) {
   if (found == deferred_.end()) return;
   const Message message = found->second;
   deferred_.erase(found);
-  invalidate(message);
+  begin_invalidation(message);
 }
 
-void Gmmu::invalidate(const Message& message) {
+bool Gmmu::has_room_for(const Message& message) {
+  return invalidator_ == nullptr || message.kind == MessageKind::Downgrade || invalidator_->has_room(message.page);
+}
+
+/// An invalidation that the invalidator has no room for waits, and so do those behind it.
+void Gmmu::begin_invalidation(const Message& message) {
+  if (stalled_.empty() && has_room_for(message)) {
+    invalidate(message, 0);
+    return;
+  }
+  Transaction* t = partition_.pool().take();
+  message.put(*t);
+  t->when = partition_.now();
+  stalled_.push(t);
+}
+
+void Gmmu::take_stalled() {
+  while (!stalled_.empty()) {
+    const Message message = Message::get(*stalled_.front());
+    if (!has_room_for(message)) return;
+    Transaction* t = stalled_.pop();
+    const Cycle waited = partition_.now() - t->when;
+    partition_.pool().give(t);
+    invalidate(message, waited);
+  }
+}
+
+void Gmmu::invalidate(const Message& message, Cycle waited) {
   const bool downgrade = message.kind == MessageKind::Downgrade;
   ++(downgrade ? stats_.downgrades : stats_.invalidations);
   const PageKey page = message.page;
   if (options_.ideal_migration) {
     tlb_.shoot_down(page);
-    Pte old = tables_[page.pid()]->read(page.number());
-    ++(old.valid() ? stats_.necessary : stats_.unnecessary);
+    const Pte old = tables_[page.pid()]->read(page.number());
     if (old.valid()) {
       caches_.forget(page, old.page());
       caches_.drop_copies(old.page());
     }
-    old.invalidate();
-    tables_[page.pid()]->write(page.number(), old);
-    disturb(page, message.mapping.epoch);
+    void_entry(page);
+    disturb(page, message.mapping.epoch, downgrade);
     return;
   }
   assert(!invalidations_.contains(page.value));
   Invalidation invalidation;
-  const Pte entry = tables_[page.pid()]->read(page.number());
+  // What a hidden entry says was void before: its frame may be another page's by now.
+  const Pte entry = usable(page);
   invalidation.old = entry.page();
   invalidation.had = entry.valid();
   invalidation.epoch = message.mapping.epoch;
-  invalidation.arrived = partition_.now();
+  invalidation.arrived = partition_.now() - waited;
   invalidation.downgrade = downgrade;
   invalidation.held = tlb_.shoot_down(page);
   invalidation.drained = !entry.valid() || frames_.drain(entry.page());
@@ -248,12 +404,18 @@ void Gmmu::invalidate(const Message& message) {
     }
     frames_.reset_counter(entry.page());
   }
+  invalidation.written = invalidator_ != nullptr && !downgrade;
   invalidations_.emplace(page.value, invalidation);
-  disturb(page, message.mapping.epoch);
+  disturb(page, message.mapping.epoch, downgrade);
 
   Transaction* t = partition_.pool().take();
   t->mask = page.value;
   partition_.schedule(t, shot_handler_, partition_.now() + options_.shootdown);
+  if (invalidation.written) {
+    stats_.invalidation_cycles += waited;
+    invalidator_->take(page, waited);
+    return;
+  }
   if (options_.how == InvalidateHow::ZeroLatency) {
     entry_written(page, invalidations_.at(page.value));
     return;
@@ -264,7 +426,12 @@ void Gmmu::invalidate(const Message& message) {
 }
 
 /// What is under way for a page when its invalidation comes must not bring the old mapping back.
-void Gmmu::disturb(PageKey page, Epoch epoch) {
+void Gmmu::disturb(PageKey page, Epoch epoch, bool downgrade) {
+  if (foreign_walks_ != 0 && !downgrade) {
+    walkers_.for_each_of(page, [](Walk& walk, bool) {
+      if (walk.kind == WalkKind::Forwarded) walk.note |= WalkOwner::kInvalidated;
+    });
+  }
   Miss* miss = tlb_.pending(page);
   if (miss == nullptr) return;
   if (miss->state == MissState::Walk) miss->stale = true;
@@ -274,11 +441,18 @@ void Gmmu::disturb(PageKey page, Epoch epoch) {
   }
   if (miss->state != MissState::Update) return;
   Walk* queued = nullptr;
+  const bool at_once = invalidator_ != nullptr || options_.how == InvalidateHow::ZeroLatency;
   walkers_.for_each_of(page, [&](Walk& walk, bool walking) {
-    if (walk.kind == WalkKind::Update && (walk.note & kAnswersFault) != 0 && !walking) queued = &walk;
+    if (walk.kind != WalkKind::Update || (walk.note & kAnswersFault) == 0 || !older(walk.mapping.epoch, epoch)) return;
+    if (!walking) {
+      queued = &walk;
+    } else if (at_once && !downgrade) {
+      walk.note |= kOvertaken;
+    }
   });
-  if (queued == nullptr || !older(queued->mapping.epoch, epoch)) return;
+  if (queued == nullptr) return;
   ++stats_.updates_cancelled;
+  if ((queued->note & kCancels) != 0) ++stats_.unnecessary;  // this one takes the place of the one before
   walkers_.withdraw(*queued);
   tlb_.charge(*miss, MissPart::GmmuUpdate);
   ask_host(page, *miss);
@@ -294,13 +468,11 @@ void Gmmu::entry_written(PageKey page, Invalidation& invalidation) {
     entry.set_writable(false);
     if (entry.valid()) table.write(page.number(), entry);
   } else {
-    ++(entry.valid() ? stats_.necessary : stats_.unnecessary);
     if (entry.valid() && (!invalidation.had || invalidation.old != entry.page())) {
       // A write of an older mapping was in a walker when the invalidation came; nobody has used it.
       frames_.reset_counter(entry.page());
     }
-    entry.invalidate();
-    table.write(page.number(), entry);
+    void_entry(page);
     stats_.invalidation_cycles += partition_.now() - invalidation.arrived;
   }
   invalidation.written = true;
@@ -383,6 +555,7 @@ void Gmmu::counted(PageKey page, Epoch epoch) {
 
 std::string Gmmu::describe_waiting() const {
   std::string text = walkers_.describe_waiting("GMMU");
+  if (!stalled_.empty()) text += fmt::format("  GMMU: {} invalidations wait for room\n", stalled_.size());
   if (!invalidations_.empty())
     text += fmt::format("  GMMU: {} invalidations not acknowledged\n", invalidations_.size());
   return text;

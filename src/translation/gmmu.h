@@ -11,11 +11,13 @@
 #include "sim/partition.h"
 #include "stats/stat.h"
 #include "translation/frame_use.h"
+#include "translation/invalidator.h"
 #include "translation/l2_tlb.h"
 #include "translation/message.h"
 #include "translation/page_table.h"
 #include "translation/translation_oracle.h"
 #include "translation/translation_spec.h"
+#include "translation/walk_gate.h"
 #include "translation/walk_unit.h"
 
 namespace nearfar {
@@ -53,6 +55,17 @@ class PageCaches {
   virtual void page_came(PhysPage from, PhysPage to) = 0;
 };
 
+/// Whoever has the GMMU's walkers make a walk for it.
+class WalkOwner {
+ public:
+  virtual ~WalkOwner() = default;
+  /// Such a walk, of a kind that the GMMU itself has no use for, has ended.
+  virtual void walked(Walk& walk) = 0;
+
+  /// In Walk::note: an invalidation of the page has come since the walk was asked for.
+  static constexpr std::uint64_t kInvalidated = 1;
+};
+
 struct GmmuOptions {
   DeviceId host;
   GmmuSpec gmmu;
@@ -76,18 +89,44 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   /// Puts a mapping into the local table: before the first cycle, or at the end of an update's walk.
   void write_mapping(PageKey page, const Mapping& mapping);
 
+  // The seams.
+  /// Adds a gate to the chain before the walk; lower places are asked first.
+  void add_gate(WalkGate& gate, unsigned place);
+  void set_watch(TableWatch& watch) { watch_ = &watch; }
+  void set_invalidator(Invalidator& invalidator) { invalidator_ = &invalidator; }
+
   void on_message(const Message& message);
+
+  // What a design's part may ask of it.
+  /// A request to walk for `owner`, to be submitted to walkers().
+  Walk& walk_for(WalkOwner& owner, WalkKind kind, PageKey page);
+  /// Takes back such a request; false when a walker has it.
+  bool withdraw(Walk& walk);
+  /// The mapping of the local table, as it may be used; invalid where none may.
+  Pte usable(PageKey page) const;
+  Epoch epoch(PhysPage frame) { return frames_.epoch(frame); }
+  /// Makes the entry of an invalidation invalid.
+  void void_entry(PageKey page);
+  /// Invalidations that found no room with the invalidator go on.
+  void take_stalled();
+  /// An answer to a fault, from whichever device: it is written into the local table, if no other came before.
+  void take_mapping(const Message& message);
 
   void missed(PageKey page, Miss& miss) override;
   void answered(PageKey page) override { take_deferred(page); }
   const PageTable& table(Pid pid) const override { return *tables_[pid]; }
+  void started(Walk& walk) override;
   void walked(Walk& walk) override;
+  void queue_has_room() override {
+    if (invalidator_ != nullptr) invalidator_->walkers_have_room();
+  }
   void drained(PhysPage page) override;
   void counted(PageKey page, Epoch epoch) override;
 
   WalkUnit& walkers() { return walkers_; }
   GmmuStats& stats() { return stats_; }
-  bool idle() const { return walkers_.idle() && invalidations_.empty() && deferred_.empty(); }
+  Partition& partition() { return partition_; }
+  bool idle() const { return walkers_.idle() && invalidations_.empty() && deferred_.empty() && stalled_.empty(); }
   std::string describe_waiting() const;
 
  private:
@@ -107,13 +146,29 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   static constexpr std::uint64_t kAnswersFault = 1;
   static constexpr std::uint64_t kTellsHost = 2;
   static constexpr std::uint64_t kDowngrades = 4;
+  static constexpr std::uint64_t kCancels = 8;     ///< an invalidation that had not been written is void by it
+  static constexpr std::uint64_t kOvertaken = 16;  ///< an invalidation came while it was walking
+  static constexpr std::uint64_t kAnnounced = 32;  ///< the watch knows of it
 
+  /// A gate and its place in the chain.
+  struct PlacedGate {
+    WalkGate* gate;
+    unsigned place;
+  };
+
+  void pass_gates(PageKey page, Miss& miss, std::size_t from);
+  void on_gate(Transaction* t);
   void walk_ended(Walk& walk);
   void update_ended(Walk& walk);
+  void write_update(Walk& walk);
   void write_ended(Walk& walk);
   void ask_host(PageKey page, Miss& miss);
-  void take_mapping(const Message& message);
-  void invalidate(const Message& message);
+  void announce(Walk& walk);
+  void grant(PageKey page, const Mapping& mapping);
+  bool has_room_for(const Message& message);
+  void begin_invalidation(const Message& message);
+  void invalidate(const Message& message, Cycle waited);
+  bool hides(PageKey page) const { return invalidator_ != nullptr && invalidator_->hides(page); }
   bool defers(PageKey page);
   void take_deferred(PageKey page);
   void entry_written(PageKey page, Invalidation& invalidation);
@@ -121,7 +176,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   void acknowledge_when_done(PageKey page);
   void transfer(const Message& message);
   void on_transfer(Transaction* t);
-  void disturb(PageKey page, Epoch epoch);
+  void disturb(PageKey page, Epoch epoch, bool downgrade);
 
   Partition& partition_;
   GmmuOptions options_;
@@ -135,6 +190,13 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   boost::unordered_flat_map<std::uint64_t, Invalidation> invalidations_;
   boost::unordered_flat_map<std::uint64_t, Message> deferred_;        ///< invalidations that wait for a replay
   boost::unordered_flat_map<std::uint64_t, std::uint64_t> draining_;  ///< frame → page
+  TransactionQueue stalled_;  ///< invalidations that the invalidator has no room for, and those behind them
+  std::vector<PlacedGate> gates_;
+  TableWatch* watch_ = nullptr;
+  Invalidator* invalidator_ = nullptr;
+  std::uint32_t foreign_walks_ = 0;  ///< of parts, not ended
+  std::uint16_t faults_sent_ = 0;
+  HandlerId gate_handler_;
   HandlerId shot_handler_;
   HandlerId transfer_handler_;
   GmmuStats stats_;

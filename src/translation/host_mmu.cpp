@@ -10,6 +10,8 @@ void HostMmuStats::describe(StatVisitor& visitor) {
   visitor.counter("tlb.lookups", "lookups", "Far faults looked up in the host's TLB.", lookups);
   visitor.counter("tlb.hits", "lookups", "Lookups that found the page.", hits);
   visitor.counter("pte_writes", "entries", "Entries of the host's page tables written.", pte_writes);
+  visitor.counter("duplicates", "answers", "Walks and notices that came after the other one of their fault, dropped.",
+                  duplicates);
 }
 
 HostMmu::HostMmu(Partition& partition, const HostMmuOptions& options, FrameAllocator& frames, Messenger& messenger,
@@ -31,6 +33,7 @@ void HostMmu::add_process(Pid pid, std::unique_ptr<PageTable> table, std::uint64
 void HostMmu::publish_at_start(PageKey page) {
   const PageRecord& record = driver_.record(page);
   publish(page, {record.owner, true, record.epoch});
+  driver_.tell_at_start(page);
 }
 
 void HostMmu::on_message(const Message& message) {
@@ -51,8 +54,12 @@ void HostMmu::charge(Fault& fault, MissPart part, Cycle until) {
 void HostMmu::fault_arrived(const Message& message) {
   Fault* fault = faults_.take();
   const Cycle now = partition_.now();
-  *fault = {nullptr, message.page, message.from, message.write, now - (static_cast<std::uint32_t>(now) - message.stamp),
-            0};
+  *fault = {};
+  fault->page = message.page;
+  fault->gpu = message.from;
+  fault->write = message.write;
+  fault->number = message.number;
+  fault->stamp = now - (static_cast<std::uint32_t>(now) - message.stamp);
   charge(*fault, MissPart::LinkToHost, now);
   Transaction* t = partition_.pool().take();
   t->mask = reinterpret_cast<std::uintptr_t>(fault);
@@ -71,7 +78,9 @@ void HostMmu::on_lookup(Transaction* t) {
   }
   Walk& walk = walkers_.make(WalkKind::Demand, fault->page);
   walk.owner = fault;
+  fault->walk = &walk;
   walkers_.submit(walk, WalkSource::Demand);
+  if (rival_ != nullptr) rival_->walk_asked(*fault, walk.started == 0 ? walkers_.all_waiting() : 0);
 }
 
 void HostMmu::walked(Walk& walk) {
@@ -79,14 +88,33 @@ void HostMmu::walked(Walk& walk) {
     driver_.host_walk_done(walk.page);
     return;
   }
+  const Pte entry = tables_[walk.page.pid()]->read(walk.page.number());
+  if (entry.valid()) tlb_.insert(walk.page, {entry.page(), true, 0});
   Fault* fault = static_cast<Fault*>(walk.owner);
+  if (fault == nullptr) {
+    ++stats_.duplicates;
+    return;
+  }
   charge(*fault, MissPart::HostQueue, walk.started);
   charge(*fault, MissPart::HostCache, walk.looked_up);
   charge(*fault, MissPart::HostUpper, walk.at_leaf);
   charge(*fault, MissPart::HostLeaf, partition_.now());
-  const Pte entry = tables_[walk.page.pid()]->read(walk.page.number());
-  if (entry.valid()) tlb_.insert(walk.page, {entry.page(), true, 0});
+  fault->walk = nullptr;
+  if (rival_ != nullptr) rival_->walk_ended(*fault);
   driver_.take(fault);
+}
+
+void HostMmu::found_elsewhere(Fault& fault, std::uint32_t queue, std::uint32_t walk, bool answer, Epoch epoch) {
+  // A walk that is under way goes on, for nobody.
+  Walk* own = std::exchange(fault.walk, nullptr);
+  if (!walkers_.withdraw(*own)) own->owner = nullptr;
+  fault.remote_queue = queue;
+  fault.remote_walk = walk;
+  fault.answered = partition_.now();
+  fault.direct = answer;
+  fault.epoch = epoch;
+  if (!answer) driver_.charge_remote(fault);
+  driver_.take(&fault);
 }
 
 void HostMmu::forget(PageKey page) {
@@ -99,7 +127,18 @@ void HostMmu::forget(PageKey page) {
 }
 
 void HostMmu::publish(PageKey page, const Mapping& mapping) {
-  tables_[page.pid()]->write(page.number(), Pte::leaf(mapping, options_.uvm.size.bits != 0));
+  PageTable& table = *tables_[page.pid()];
+  Pte entry = Pte::leaf(mapping, options_.uvm.size.bits != 0);
+  entry.set_access_bits(table.read(page.number()).access_bits());
+  table.write(page.number(), entry);
+  ++stats_.pte_writes;
+}
+
+void HostMmu::set_access_bits(PageKey page, unsigned bits) {
+  PageTable& table = *tables_[page.pid()];
+  Pte entry = table.read(page.number());
+  entry.set_access_bits(bits);
+  table.write(page.number(), entry);
   ++stats_.pte_writes;
 }
 

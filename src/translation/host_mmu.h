@@ -11,6 +11,7 @@
 #include "sim/pool.h"
 #include "stats/stat.h"
 #include "translation/fault.h"
+#include "translation/host_seams.h"
 #include "translation/message.h"
 #include "translation/page_table.h"
 #include "translation/tlb.h"
@@ -23,6 +24,7 @@ struct HostMmuStats {
   std::uint64_t lookups = 0;
   std::uint64_t hits = 0;
   std::uint64_t pte_writes = 0;
+  std::uint64_t duplicates = 0;
 
   void describe(StatVisitor& visitor);
 };
@@ -52,7 +54,15 @@ class HostMmu final : public WalkClient, public HostTables {
   /// Writes what the record says into the table.
   void publish_at_start(PageKey page);
 
+  void set_rival(HostWalkRival& rival) { rival_ = &rival; }
+
   void on_message(const Message& message);
+  /// The translation of a fault, whose walk has not ended, has been found by a GPU that took so many cycles for it. If
+  /// that GPU's `answer` is the mapping the fault waits for, the driver has only to close it.
+  void found_elsewhere(Fault& fault, std::uint32_t queue, std::uint32_t walk, bool answer, Epoch epoch);
+  /// Who may have a mapping of a page: bits of the host table's entry.
+  unsigned access_bits(PageKey page) const { return tables_[page.pid()]->read(page.number()).access_bits(); }
+  void set_access_bits(PageKey page, unsigned bits);
 
   const PageTable& table(Pid pid) const override { return *tables_[pid]; }
   void walked(Walk& walk) override;
@@ -67,6 +77,8 @@ class HostMmu final : public WalkClient, public HostTables {
   WalkUnit& walkers() { return walkers_; }
   HostMmuStats& stats() { return stats_; }
   MissStats& parts() { return parts_; }
+  Partition& partition() { return partition_; }
+  Cycle tlb_latency() const { return options_.mmu.tlb.latency; }
   bool idle() const { return faults_.live() == 0 && walkers_.idle() && driver_.idle(); }
   std::string describe_waiting() const;
 
@@ -84,6 +96,7 @@ class HostMmu final : public WalkClient, public HostTables {
   UvmDriver driver_;
   std::vector<std::unique_ptr<PageTable>> tables_;
   Pool<Fault, 256> faults_;  ///< not yet answered
+  HostWalkRival* rival_ = nullptr;
   HandlerId lookup_handler_;
   HostMmuStats stats_;
 };

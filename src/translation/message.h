@@ -24,6 +24,9 @@ enum class MessageKind : std::uint8_t {
   Data,         ///< any → GPU or host: the page itself, with its new mapping
   Part,         ///< any → any: a piece of a large page, before its last
   Done,         ///< GPU → host: the page has come and is mapped
+  Forward,      ///< host → GPU: look `page` up for GPU `to`, whose fault has the host's name `stamp`
+  Direct,       ///< GPU → GPU: `mapping`, found for a fault of the receiver
+  Notice,       ///< GPU → host: what became of a Forward: `held` if it was found
 };
 
 /// Answers and data never wait behind requests.
@@ -34,6 +37,7 @@ constexpr bool is_response(MessageKind kind) {
     case MessageKind::MoveRequest:
     case MessageKind::Invalidate:
     case MessageKind::Downgrade:
+    case MessageKind::Forward:
     case MessageKind::Transfer: return false;
     default: return true;
   }
@@ -46,11 +50,20 @@ struct Message {
   bool write = false;           ///< Fault: a store asks; Transfer: the page moves, it is not copied
   bool tells_done = false;      ///< Map, Transfer, Data: the host waits for Done
   bool faulted = false;         ///< Transfer, Data: a fault waits for it
-  bool held = false;            ///< Acknowledge: the L2 TLB held it
+  bool held = false;            ///< Acknowledge: the L2 TLB held it; Notice: found; Forward, Direct: it is the answer
   DeviceId from{};              ///< set by the sender
   DeviceId to{};                ///< Transfer: the new owner
-  std::uint32_t stamp = 0;      ///< Fault: low bits of the cycle in which it left; Transfer, Data: the old frame
-  std::uint32_t accounted = 0;  ///< answers to a fault: cycles since it left that the host has put to a component
+  std::uint16_t number = 0;     ///< Fault and its answers: which of its GPU's faults
+  std::uint16_t walk = 0;       ///< Direct, Notice: cycles in the walk; Transfer, Data: as Map's `stamp`
+  std::uint32_t stamp = 0;      ///< Fault: low bits of the cycle in which it left; Transfer, Data: the old frame;
+                                ///< Direct, Notice: cycles in the queue; Map: `accounted` when a GPU was asked too
+  std::uint32_t accounted = 0;  ///< answers to a fault: cycles since it left that the host has put to a component;
+                                ///< Notice: the host's name of the fault
+
+  /// Cycles of `accounted` that another answer to the same fault, from another GPU, has too.
+  std::uint32_t shared() const { return kind == MessageKind::Map ? stamp : walk; }
+
+  static constexpr unsigned kWalkShift = 48;  ///< a page's device and frame take 40 bits
 
   static Message get(const Transaction& t);
   void put(Transaction& t) const;
@@ -60,12 +73,13 @@ inline void Message::put(Transaction& t) const {
   t.kind = TransactionKind::Message;
   t.reply = is_response(kind);
   t.mask = page.value;
-  t.line = PhysLine{mapping.page.value};
+  t.line = PhysLine{mapping.page.value | std::uint64_t{walk} << kWalkShift};
   t.user = static_cast<std::uint32_t>(kind) | (write ? 1U << 8 : 0U) | (faulted ? 1U << 9 : 0U) |
            (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (mapping.writable ? 1U << 11 : 0U) |
            std::uint32_t{to.value} << 16;
   t.data_bytes = mapping.epoch;
   t.requester = from.value;
+  t.cu = number;
   t.stage_start = stamp;
   t.accounted = accounted;
   t.application = page.pid();
@@ -75,7 +89,9 @@ inline Message Message::get(const Transaction& t) {
   Message m;
   m.kind = static_cast<MessageKind>(t.user & 0xff);
   m.page = PageKey{t.mask};
-  m.mapping = {PhysPage{t.line.value}, (t.user >> 11 & 1) != 0, t.data_bytes};
+  m.mapping = {PhysPage{t.line.value & ((std::uint64_t{1} << kWalkShift) - 1)}, (t.user >> 11 & 1) != 0, t.data_bytes};
+  m.walk = static_cast<std::uint16_t>(t.line.value >> kWalkShift);
+  m.number = t.cu;
   m.write = (t.user >> 8 & 1) != 0;
   m.faulted = (t.user >> 9 & 1) != 0;
   m.tells_done = (t.user >> 12 & 1) != 0;

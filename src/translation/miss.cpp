@@ -49,6 +49,10 @@ void MissStats::describe(StatVisitor& visitor) {
   visitor.counter("latency", "cycles", "Time from such a miss to its answer, summed.", latency);
   visitor.counter("merged_latency", "cycles", "The same for requests that joined a pending miss, summed.",
                   merged_latency);
+  visitor.counter("discarded", "cycles",
+                  "Time in the components of answers to faults that were not used, since another one came first: the "
+                  "components add up to the latency and this.",
+                  discarded);
   for (std::size_t p = 0; p < kMissParts; ++p) {
     visitor.counter(fmt::format("component.{}", kTexts[p].name), "cycles",
                     fmt::format("Part of the latency of L2 TLB misses: {}.", kTexts[p].sentence), parts[p]);

@@ -49,6 +49,7 @@ struct MissStats {
   std::uint64_t count = 0;
   std::uint64_t latency = 0;
   std::uint64_t merged_latency = 0;
+  std::uint64_t discarded = 0;
   std::array<std::uint64_t, kMissParts> parts{};
   Histogram histogram;
 
@@ -79,6 +80,7 @@ struct Miss {
   bool invalidated = false;  ///< an invalidation, `epoch`, came while the host was asked
   bool replayed = false;     ///< its time from here on is the replay's
   Epoch epoch = 0;
+  std::uint16_t number = 0;        ///< of its last fault
   std::uint64_t merged = 0;        ///< requests that joined
   std::uint64_t merged_since = 0;  ///< sum of the cycles in which they did
   std::uint64_t accounted = 0;     ///< cycles put to parts, in all devices

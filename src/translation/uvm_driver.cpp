@@ -63,12 +63,29 @@ PageRecord& UvmDriver::record(PageKey page) {
   return records.pages[index];
 }
 
-void UvmDriver::charge(Fault& fault, MissPart part) {
-  const Cycle cycles = partition_.now() - fault.stamp;
+void UvmDriver::tell_at_start(PageKey page) {
+  const PageRecord& r = record(page);
+  if (r.pinned) return;
+  for (unsigned g = 0; g < options_.gpus; ++g) {
+    const DeviceId gpu{static_cast<std::uint8_t>(g)};
+    if (!r.holders.test(g)) continue;
+    if (directory_ != nullptr) directory_->add_at_start(page, gpu);
+    if (watch_ != nullptr) r.owner.device() == gpu ? watch_->came(page, gpu) : watch_->mapped_remotely(page, gpu);
+  }
+}
+
+void UvmDriver::charge(Fault& fault, MissPart part, Cycle until) {
+  const Cycle cycles = until - fault.stamp;
   parts_.add(part, cycles);
-  note_part(partition_.timeline(), fault, part, partition_.now());
+  note_part(partition_.timeline(), fault, part, until);
   fault.accounted += static_cast<std::uint32_t>(cycles);
-  fault.stamp = partition_.now();
+  fault.stamp = until;
+}
+
+void UvmDriver::charge_remote(Fault& fault) {
+  charge(fault, MissPart::RemoteLink, fault.answered - fault.remote_queue - fault.remote_walk);
+  charge(fault, MissPart::RemoteQueue, fault.answered - fault.remote_walk);
+  charge(fault, MissPart::RemoteWalk, fault.answered);
 }
 
 // -------------------------------------------------------------------------------------------------------------- faults
@@ -110,22 +127,49 @@ void UvmDriver::on_act(Transaction* t) {
   const std::vector<Fault*> batch = std::move(handed_on_.front());
   handed_on_.pop_front();
   for (Fault* fault : batch) {
-    charge(*fault, MissPart::DriverBatch);
+    // What is only to be closed is not yet known to have taken any time here.
+    if (!fault->direct) charge(*fault, MissPart::DriverBatch);
     decide(fault);
   }
+}
+
+/// What a fault asks for, of a page that is not moving.
+PlacementAction UvmDriver::action_of(const PageRecord& r, const Fault& fault) const {
+  const bool has = r.holders.test(fault.gpu.value) && (!fault.write || !r.shared);
+  if (has || r.pinned) return PlacementAction::Map;
+  return placement_->on_fault(r, fault.gpu, fault.write, options_.host);
+}
+
+bool UvmDriver::would_map(const Fault& fault) { return action_of(record(fault.page), fault) == PlacementAction::Map; }
+
+void UvmDriver::note_holder(PageKey page, DeviceId gpu) {
+  PageRecord& r = record(page);
+  if (directory_ != nullptr) directory_->add(page, gpu);
+  if (r.holders.test(gpu.value)) return;
+  r.holders.set(gpu.value);
+  if (watch_ != nullptr && r.copy_for(gpu).device() != gpu) watch_->mapped_remotely(page, gpu);
 }
 
 /// What a fault leads to, with the record as it is now.
 void UvmDriver::decide(Fault* fault) {
   PageRecord& r = record(fault->page);
+  if (fault->direct) {
+    if (!r.moving && r.epoch == fault->epoch && action_of(r, *fault) == PlacementAction::Map) {
+      // Its GPU has had the mapping from another, and the record says so.
+      if (r.copy_for(fault->gpu).device() != fault->gpu) ++stats_.remote_mappings;
+      tables_.answered(fault);
+      return;
+    }
+    fault->direct = false;
+    charge_remote(*fault);
+    charge(*fault, MissPart::DriverBatch);
+  }
   if (r.moving) {
     ++stats_.parked;
     movements_.at(fault->page.value).parked.push(fault);
     return;
   }
-  const bool has = r.holders.test(fault->gpu.value) && (!fault->write || !r.shared);
-  const PlacementAction action =
-      has || r.pinned ? PlacementAction::Map : placement_->on_fault(r, fault->gpu, fault->write, options_.host);
+  const PlacementAction action = action_of(r, *fault);
   if (action == PlacementAction::Map) {
     map(fault, r);
     return;
@@ -142,13 +186,15 @@ void UvmDriver::decide(Fault* fault) {
 void UvmDriver::map(Fault* fault, PageRecord& r) {
   const PhysPage copy = r.copy_for(fault->gpu);
   if (copy.device() != fault->gpu) ++stats_.remote_mappings;
-  r.holders.set(fault->gpu.value);
+  note_holder(fault->page, fault->gpu);
   Message message;
   message.kind = MessageKind::Map;
   message.page = fault->page;
   message.mapping = {copy, !r.shared, r.epoch};
   message.faulted = true;
+  message.number = fault->number;
   message.accounted = fault->accounted;
+  message.stamp = fault->fork;
   messenger_.send(fault->gpu, message);
   tables_.answered(fault);
 }
@@ -236,21 +282,48 @@ void UvmDriver::start(PageKey page, PlacementAction action, DeviceId to, Fault* 
   tables_.forget(page);
   // One extra hold, so that nothing is ready before all has been sent.
   movement.pending = 1;
-  if (fault == nullptr && !movement.evicts) {
+  const bool walks = fault == nullptr && !movement.evicts;
+  if (walks) {
     ++movement.pending;
     tables_.walk_for(page);
   }
   if (action == PlacementAction::Copy) {
-    downgrade(page, r, movements_.at(page.value));
+    downgrade(page, r, movement);
   } else {
     ++r.epoch;
-    invalidate_all(page, r, movements_.at(page.value), action == PlacementAction::Upgrade ? to : options_.host);
+    if (directory_ == nullptr) {
+      invalidate_all(page, r, movement);
+    } else {
+      ++movement.pending;
+      movement.directory_waits = walks && directory_->needs_walk();
+      if (!movement.directory_waits) ask_directory(page, movement);
+    }
+  }
+  one_less(page);
+}
+
+/// Who keeps its mapping when a page moves: the GPU that becomes its only writer.
+DeviceId UvmDriver::kept_by(const Movement& movement) const {
+  return movement.action == PlacementAction::Upgrade ? movement.to.device() : options_.host;
+}
+
+void UvmDriver::ask_directory(PageKey page, const Movement& movement) {
+  directory_->read(page, movement.to.device(), kept_by(movement));
+}
+
+void UvmDriver::targets_known(PageKey page, const std::bitset<kMaxGpus>& gpus) {
+  Movement& movement = movements_.at(page.value);
+  for (unsigned g = 0; g < options_.gpus; ++g) {
+    const DeviceId gpu{static_cast<std::uint8_t>(g)};
+    if (gpus.test(g) && gpu != kept_by(movement)) {
+      send_invalidation(page, record(page), movement, MessageKind::Invalidate, gpu);
+    }
   }
   one_less(page);
 }
 
 /// Whom to invalidate: everyone, or whom the record names.
-void UvmDriver::invalidate_all(PageKey page, PageRecord& r, Movement& movement, DeviceId except) {
+void UvmDriver::invalidate_all(PageKey page, PageRecord& r, Movement& movement) {
   if (r.holders.none()) return;
   bool everyone = options_.invalidate.targets == InvalidateTargets::Broadcast;
   if (options_.invalidate.targets == InvalidateTargets::Auto) {
@@ -258,7 +331,7 @@ void UvmDriver::invalidate_all(PageKey page, PageRecord& r, Movement& movement, 
   }
   for (unsigned g = 0; g < options_.gpus; ++g) {
     const DeviceId gpu{static_cast<std::uint8_t>(g)};
-    if (gpu == except || (!everyone && !r.holders.test(g))) continue;
+    if (gpu == kept_by(movement) || (!everyone && !r.holders.test(g))) continue;
     send_invalidation(page, r, movement, MessageKind::Invalidate, gpu);
   }
 }
@@ -299,7 +372,11 @@ void UvmDriver::on_message(const Message& message) {
   }
 }
 
-void UvmDriver::host_walk_done(PageKey page) { one_less(page); }
+void UvmDriver::host_walk_done(PageKey page) {
+  Movement& movement = movements_.at(page.value);
+  if (std::exchange(movement.directory_waits, false)) ask_directory(page, movement);
+  one_less(page);
+}
 
 void UvmDriver::one_less(PageKey page) {
   Movement& movement = movements_.at(page.value);
@@ -314,8 +391,7 @@ void UvmDriver::ready(PageKey page, Movement& movement) {
   stats_.wait_histogram.add(waited);
   if (movement.fault != nullptr) charge(*movement.fault, MissPart::MigrationInvalidate);
   if (oracle_ != nullptr && movement.action != PlacementAction::Copy && !options_.migration.ideal) {
-    oracle_->about_to_move(page, options_.gpus,
-                           movement.action == PlacementAction::Upgrade ? movement.to.device() : options_.host);
+    oracle_->about_to_move(page, options_.gpus, kept_by(movement));
   }
   Message message;
   message.page = page;
@@ -323,14 +399,21 @@ void UvmDriver::ready(PageKey page, Movement& movement) {
   message.faulted = movement.fault != nullptr;
   message.tells_done = true;
   message.to = movement.to.device();
-  message.accounted = movement.fault == nullptr ? 0 : movement.fault->accounted;
   message.write = movement.action == PlacementAction::Move;
-  if (movement.fault != nullptr) tables_.answered(std::exchange(movement.fault, nullptr));
+  std::uint32_t fork = 0;
+  if (movement.fault != nullptr) {
+    message.number = movement.fault->number;
+    message.accounted = movement.fault->accounted;
+    fork = movement.fault->fork;
+    tables_.answered(std::exchange(movement.fault, nullptr));
+  }
   if (movement.action == PlacementAction::Upgrade || options_.migration.ideal) {
     message.kind = MessageKind::Map;
+    message.stamp = fork;
     messenger_.send(message.to, message);
     return;
   }
+  message.walk = static_cast<std::uint16_t>(std::min<std::uint32_t>(fork, 0xffff));
   if (movement.action == PlacementAction::Copy) {
     // The lowest-numbered holder sends it.
     for (const PhysPage& copy : r.replicas) {
@@ -361,7 +444,7 @@ void UvmDriver::done(PageKey page) {
   Movement movement = std::move(movements_.at(page.value));
   movements_.erase(page.value);
   PageRecord& r = record(page);
-  settle(r, movement);
+  settle(page, r, movement);
   r.moving = false;
   tables_.publish(page, {r.owner, !r.shared, r.epoch});
   const Cycle took = partition_.now() - movement.requested;
@@ -398,7 +481,8 @@ const char* UvmDriver::name_of(const Movement& movement) {
 }
 
 /// The record after a movement.
-void UvmDriver::settle(PageRecord& r, const Movement& movement) {
+void UvmDriver::settle(PageKey page, PageRecord& r, const Movement& movement) {
+  tell_of_move(page, r, movement);
   const DeviceId to = movement.to.device();
   if (movement.action == PlacementAction::Copy) {
     ++stats_.replications;
@@ -427,6 +511,23 @@ void UvmDriver::settle(PageRecord& r, const Movement& movement) {
   r.shared = false;
   r.holders.reset();
   if (to != options_.host) r.holders.set(to.value);
+}
+
+/// The directory and the watch hear of a movement that ends; the record still says what was before it.
+void UvmDriver::tell_of_move(PageKey page, const PageRecord& r, const Movement& movement) {
+  const DeviceId to = movement.to.device();
+  if (directory_ != nullptr && to != options_.host) directory_->add(page, to);
+  if (watch_ == nullptr) return;
+  const bool had_a_copy = r.copy_for(to).device() == to;
+  if (movement.action != PlacementAction::Copy) {
+    for (unsigned g = 0; g < options_.gpus; ++g) {
+      const DeviceId gpu{static_cast<std::uint8_t>(g)};
+      const bool has_a_copy = r.copy_for(gpu).device() == gpu;
+      if (has_a_copy && gpu != to) watch_->left(page, gpu);
+      if (!has_a_copy && r.holders.test(g)) watch_->remote_mapping_void(page, gpu);
+    }
+  }
+  if (to != options_.host && !had_a_copy) watch_->came(page, to);
 }
 
 std::string UvmDriver::describe_waiting() const {

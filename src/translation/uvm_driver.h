@@ -13,6 +13,7 @@
 #include "stats/stat.h"
 #include "translation/address_space.h"
 #include "translation/fault.h"
+#include "translation/host_seams.h"
 #include "translation/message.h"
 #include "translation/miss.h"
 #include "translation/placement.h"
@@ -85,10 +86,24 @@ class UvmDriver {
   }
   void add_process(Pid pid, std::uint64_t first, std::uint64_t pages);
 
+  // The seams.
+  void set_directory(MappingDirectory& directory) { directory_ = &directory; }
+  void set_residency_watch(ResidencyWatch& watch) { watch_ = &watch; }
+  /// Tells them of a page as it is before the first cycle.
+  void tell_at_start(PageKey page);
+
   /// A fault whose translation has been looked up.
   void take(Fault* fault);
   void host_walk_done(PageKey page);
   void on_message(const Message& message);
+  /// Whether a fault would be answered with a mapping of its page where that lies. The page must not be moving.
+  bool would_map(const Fault& fault);
+  /// A GPU may be sent a mapping by another.
+  void note_holder(PageKey page, DeviceId gpu);
+  /// The time that an answer from elsewhere took.
+  void charge_remote(Fault& fault);
+  /// The directory's answer for a page that moves.
+  void targets_known(PageKey page, const std::bitset<kMaxGpus>& gpus);
 
   UvmStats& stats() { return stats_; }
   bool idle() const { return movements_.empty() && input_.empty() && waiting_.empty() && !busy_ && handed_on_.empty(); }
@@ -103,6 +118,7 @@ class UvmDriver {
     unsigned pending = 0;  ///< acknowledgements and walks not yet there
     Fault* fault = nullptr;
     bool evicts = false;
+    bool directory_waits = false;  ///< for the host's walk
     Cycle requested = 0;
     FaultQueue parked;
   };
@@ -118,7 +134,9 @@ class UvmDriver {
     bool evicting = false;
   };
 
-  void charge(Fault& fault, MissPart part);
+  void charge(Fault& fault, MissPart part) { charge(fault, part, partition_.now()); }
+  void charge(Fault& fault, MissPart part, Cycle until);
+  PlacementAction action_of(const PageRecord& record, const Fault& fault) const;
   static const char* name_of(const Movement& movement);
   void take_batch();
   void on_fetch(Transaction* t);
@@ -131,14 +149,17 @@ class UvmDriver {
   void evict_one(DeviceId gpu);
   void retry_room(DeviceId gpu);
   void start(PageKey page, PlacementAction action, DeviceId to, Fault* fault);
-  void invalidate_all(PageKey page, PageRecord& record, Movement& movement, DeviceId except);
+  void invalidate_all(PageKey page, PageRecord& record, Movement& movement);
+  void ask_directory(PageKey page, const Movement& movement);
+  DeviceId kept_by(const Movement& movement) const;
   void downgrade(PageKey page, PageRecord& record, Movement& movement);
   void send_invalidation(PageKey page, const PageRecord& record, Movement& movement, MessageKind kind, DeviceId gpu);
   void one_less(PageKey page);
   void ready(PageKey page, Movement& movement);
   void on_transfer(Transaction* t);
   void done(PageKey page);
-  void settle(PageRecord& record, const Movement& movement);
+  void settle(PageKey page, PageRecord& record, const Movement& movement);
+  void tell_of_move(PageKey page, const PageRecord& record, const Movement& movement);
 
   Partition& partition_;
   UvmOptions options_;
@@ -148,6 +169,8 @@ class UvmDriver {
   MissStats& parts_;
   TranslationOracle* oracle_;
   std::unique_ptr<PlacementRule> placement_;
+  MappingDirectory* directory_ = nullptr;
+  ResidencyWatch* watch_ = nullptr;
   std::vector<Records> records_;  ///< by process
   std::vector<Room> rooms_;       ///< by GPU, when memory is limited
   FaultQueue input_;

@@ -213,6 +213,7 @@ void WalkUnit::start(Walk& walk) {
   walk.started = partition_.now();
   walking_.push_back(&walk);
   if (walk.writes()) ++writers_;
+  client_.started(walk);
   ++stats_.walks[kind];
   stats_.queue_wait[kind] += walk.started - walk.queued;
 

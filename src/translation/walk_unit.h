@@ -48,6 +48,8 @@ class WalkClient {
  public:
   virtual ~WalkClient() = default;
   virtual const PageTable& table(Pid pid) const = 0;
+  /// A walker has taken a request.
+  virtual void started(Walk&) {}
   /// The last access of a walk has been made; the walk is gone afterwards.
   virtual void walked(Walk& walk) = 0;
   /// The queue is not full.
@@ -98,6 +100,10 @@ class WalkUnit {
   bool idle() const { return walking_.empty() && queue_.empty() && outside() == 0; }
   bool full() const { return queue_.size() >= spec_.queue; }
   std::uint32_t waiting() const { return queue_.size(); }
+  /// Those too that wait for a place.
+  std::uint32_t all_waiting() const { return queue_.size() + outside(); }
+  /// A walker has nothing to do, and nothing waits.
+  bool has_idle_walker() const { return has_walker() && all_waiting() == 0; }
   std::uint32_t walkers() const { return spec_.walkers; }
   const PageTable& table(PageKey page) const { return client_.table(page.pid()); }
   /// Whether the entry of `level` on the way to a page leads on.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/engine.h"
+#include "translation/design_part.h"
 #include "translation/gmmu.h"
 #include "translation/host_mmu.h"
 #include "translation/iommu.h"
@@ -26,9 +27,10 @@ class Wire : public Messenger {
     sent.from = partition_.device();
     sent.put(*t);
     const Cycle page = message.kind == MessageKind::Data ? size_.bytes() / 32 : 0;
-    partition_.post(t, to, MessagePort::Fabric, partition_.now() + latency + page);
+    partition_.post(t, to, MessagePort::Fabric, partition_.now() + (to == slow_to ? slow : kLink) + page);
   }
-  Cycle latency = kLink;
+  DeviceId slow_to{0xff};  ///< a device that messages reach after `slow` cycles
+  Cycle slow = kLink;
 
  private:
   Partition& partition_;
@@ -50,6 +52,7 @@ struct RigOptions {
   TlbSpec l2_tlb{512, 16, 10, 0, 256};
   IommuSpec iommu;
   bool ats = false;
+  Cycle host_level = 0;  ///< cycles of a host walk's access; 0: as a GPU's
 
   static RigOptions mmu(unsigned gpus, PagePolicy policy = PagePolicy::OnTouch) {
     RigOptions o;
@@ -112,6 +115,8 @@ class Rig {
   FrameUse& frames(unsigned g) { return *gpus_[g]->frames; }
   Partition& partition(unsigned g) { return engine_.partition(g); }
   Wire& wire(unsigned device) { return device < options_.gpus ? gpus_[device]->wire : host_->wire; }
+  /// Parts of designs in a device; they see its messages first. To be added before pages are placed.
+  DesignParts& parts(unsigned device) { return device < options_.gpus ? gpus_[device]->parts : host_->parts; }
 
   /// A page starts on a GPU, mapped there.
   void own(unsigned g, std::uint64_t number, Pid pid = 0) {
@@ -125,8 +130,8 @@ class Rig {
   }
   /// A GPU has a mapping of a page where it lies.
   void map(unsigned g, std::uint64_t number, Pid pid = 0) {
-    PageRecord& record = host().driver().record({pid, number});
-    record.holders.set(g);
+    const PageRecord& record = host().driver().record({pid, number});
+    host().driver().note_holder({pid, number}, DeviceId{static_cast<std::uint8_t>(g)});
     gmmu(g).write_mapping({pid, number}, {record.owner, true, record.epoch});
   }
   /// The walk cache has the entry above the leaf.
@@ -158,8 +163,9 @@ class Rig {
   bool idle() {
     for (auto& gpu : gpus_) {
       if (!gpu->tlb->idle() || (gpu->gmmu && !gpu->gmmu->idle()) || gpu->partition.pool().live() != 0) return false;
+      if (!gpu->parts.idle()) return false;
     }
-    return (!host_->mmu || host_->mmu->idle()) && (!host_->iommu || host_->iommu->idle()) &&
+    return (!host_->mmu || host_->mmu->idle()) && (!host_->iommu || host_->iommu->idle()) && host_->parts.idle() &&
            host_->partition.pool().live() == 0;
   }
 
@@ -189,8 +195,10 @@ class Rig {
     for (const auto& gpu : gpus_) sum += gpu->tlb->miss_stats().latency;
     return sum;
   }
+  /// What components add up to: less what answers that were not used had in them.
   std::uint64_t all_parts() const {
     std::uint64_t sum = 0;
+    for (const auto& gpu : gpus_) sum -= gpu->tlb->miss_stats().discarded;
     for (std::size_t p = 0; p < kMissParts; ++p) sum += part(static_cast<MissPart>(p));
     return sum;
   }
@@ -223,6 +231,7 @@ class Rig {
     void on_message(Transaction* t) {
       const Message message = Message::get(*t);
       partition.pool().give(t);
+      if (parts.take(message)) return;
       if (ats) {
         ats->on_message(message);
       } else {
@@ -247,6 +256,7 @@ class Rig {
     std::unique_ptr<FrameUse> frames;
     std::unique_ptr<Gmmu> gmmu;
     std::unique_ptr<AtsPort> ats;
+    DesignParts parts;
     HandlerId action_handler;
   };
 
@@ -260,6 +270,7 @@ class Rig {
       }
       HostMmuOptions options = o.host;
       options.walk = o.gmmu.walk;
+      if (o.host_level != 0) options.walk.cycles_per_level = o.host_level;
       options.table = o.gmmu.table;
       options.uvm.size = o.gmmu.size;
       mmu = std::make_unique<HostMmu>(p, options, frames, wire, *this, *this, &oracle);
@@ -272,6 +283,7 @@ class Rig {
     void on_message(Transaction* t) {
       const Message message = Message::get(*t);
       partition.pool().give(t);
+      if (parts.take(message)) return;
       if (mmu) {
         mmu->on_message(message);
         return;
@@ -297,6 +309,7 @@ class Rig {
     Wire wire;
     std::unique_ptr<HostMmu> mmu;
     std::unique_ptr<Iommu> iommu;
+    DesignParts parts;
     HandlerId action_handler;
   };
 

@@ -1,0 +1,38 @@
+#include "designs/idyll/in_pte_directory.h"
+
+namespace nearfar {
+
+void DirectoryStats::describe(StatVisitor& visitor) {
+  visitor.counter("targets", "GPUs", "GPUs that the access bits named when a page moved.", targets);
+  visitor.counter("alias_targets", "GPUs", "Those among them that only share their bit with one that has a mapping.",
+                  alias_targets);
+}
+
+std::bitset<kMaxGpus> AccessBits::gpus(unsigned bits, DeviceId kept) const {
+  std::bitset<kMaxGpus> named;
+  for (unsigned g = 0; g < gpus_; ++g) {
+    const DeviceId gpu{static_cast<std::uint8_t>(g)};
+    if (gpu != kept && (bits & bit(gpu)) != 0) named.set(g);
+  }
+  return named;
+}
+
+InPteDirectory::InPteDirectory(HostMmu& mmu, unsigned gpus, DeviceId host, const InPteSpec& spec)
+    : mmu_(mmu), host_(host), bits_(gpus, spec.access_bits) {
+  mmu_.driver().set_directory(*this);
+}
+
+void InPteDirectory::add(PageKey page, DeviceId gpu) {
+  const unsigned bits = mmu_.access_bits(page);
+  if ((bits & bits_.bit(gpu)) == 0) mmu_.set_access_bits(page, bits | bits_.bit(gpu));
+}
+
+void InPteDirectory::read(PageKey page, DeviceId, DeviceId kept) {
+  const std::bitset<kMaxGpus> named = bits_.gpus(mmu_.access_bits(page), kept);
+  mmu_.set_access_bits(page, kept == host_ ? 0 : bits_.bit(kept));
+  stats_.targets += named.count();
+  stats_.alias_targets += (named & ~mmu_.driver().record(page).holders).count();
+  mmu_.driver().targets_known(page, named);
+}
+
+}  // namespace nearfar

@@ -1,0 +1,53 @@
+// IDYLL's in-PTE directory: unused bits of the host's page-table entries name the GPUs that may have a mapping of the
+// page, so that only these are told when it moves. GPUs whose numbers are alike modulo the number of bits share one.
+#pragma once
+
+#include <cstdint>
+
+#include "designs/idyll/spec.h"
+#include "translation/design_part.h"
+#include "translation/host_mmu.h"
+
+namespace nearfar {
+
+struct DirectoryStats {
+  std::uint64_t targets = 0;
+  std::uint64_t alias_targets = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
+/// The GPUs that bits name, by their numbers modulo `count`; the kept one apart.
+class AccessBits {
+ public:
+  AccessBits(unsigned gpus, unsigned count) : gpus_(gpus), count_(count) {}
+  unsigned bit(DeviceId gpu) const { return 1U << gpu.value % count_; }
+  std::bitset<kMaxGpus> gpus(unsigned bits, DeviceId kept) const;
+
+ private:
+  unsigned gpus_;
+  unsigned count_;
+};
+
+class InPteDirectory final : public DesignPart, public MappingDirectory {
+ public:
+  InPteDirectory(HostMmu& mmu, unsigned gpus, DeviceId host, const InPteSpec& spec);
+
+  const char* name() const override { return "directory"; }
+  void describe(StatVisitor& visitor) override { stats_.describe(visitor); }
+
+  bool needs_walk() const override { return true; }
+  void add(PageKey page, DeviceId gpu) override;
+  void add_at_start(PageKey page, DeviceId gpu) override { add(page, gpu); }
+  void read(PageKey page, DeviceId to, DeviceId kept) override;
+
+  DirectoryStats& stats() { return stats_; }
+
+ private:
+  HostMmu& mmu_;
+  DeviceId host_;
+  AccessBits bits_;
+  DirectoryStats stats_;
+};
+
+}  // namespace nearfar

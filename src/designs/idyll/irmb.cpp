@@ -1,0 +1,149 @@
+#include "designs/idyll/irmb.h"
+
+#include <algorithm>
+
+namespace nearfar {
+
+void IrmbStats::describe(StatVisitor& visitor) {
+  visitor.counter("inserts", "invalidations", "Invalidations put into the IRMB.", inserts);
+  visitor.counter("duplicates", "invalidations", "Invalidations of pages that were there already.", duplicates);
+  visitor.counter("merged", "invalidations", "Insertions into an entry that other pages had opened.", merged);
+  visitor.counter("evictions_base", "entries", "Entries written back to make room for another base.", evictions_base);
+  visitor.counter("evictions_offset", "entries", "Entries written back since their offsets were full.",
+                  evictions_offset);
+  visitor.counter("idle_writebacks", "entries", "Entries written back since walkers were idle.", idle_writebacks);
+  visitor.counter("ptes_written", "entries", "Page-table entries written back.", ptes_written);
+  visitor.counter("bypasses", "misses", "L2 TLB misses that faulted without a walk since their page was there.",
+                  bypasses);
+  visitor.counter("cancelled", "invalidations", "Invalidations that a new mapping made void before they were written.",
+                  cancelled);
+  visitor.counter("stall_cycles", "cycles", "Time that invalidations waited for a write-back buffer, summed.",
+                  stall_cycles);
+}
+
+Irmb::Irmb(Gmmu& gmmu, const IrmbSpec& spec)
+    : gmmu_(gmmu), spec_(spec), array_(spec.bases, spec.offsets), buffers_(spec.writeback_buffers) {
+  for (WriteBack& buffer : buffers_) buffer.pages.offsets.reserve(spec.offsets);
+}
+
+bool Irmb::WriteBack::holds(PageKey page) const {
+  if (!busy() || pages.base != base_of(page)) return false;
+  return std::find(pages.offsets.begin() + static_cast<std::ptrdiff_t>(next), pages.offsets.end(), offset_of(page)) !=
+         pages.offsets.end();
+}
+
+Irmb::WriteBack* Irmb::free_buffer() {
+  const auto found = std::ranges::find(buffers_, false, &WriteBack::busy);
+  return found == buffers_.end() ? nullptr : &*found;
+}
+
+bool Irmb::hides(PageKey page) const {
+  return array_.holds(page) || std::ranges::any_of(buffers_, [&](const WriteBack& b) { return b.holds(page); });
+}
+
+std::uint64_t Irmb::pending() const {
+  std::uint64_t sum = array_.pages();
+  for (const WriteBack& buffer : buffers_) {
+    if (buffer.busy()) sum += buffer.pages.offsets.size() - buffer.next;
+  }
+  return sum;
+}
+
+bool Irmb::admits(PageKey page) {
+  if (!hides(page)) return true;
+  ++stats_.bypasses;
+  return false;
+}
+
+// ------------------------------------------------------------------------------------------------------ invalidations
+
+bool Irmb::has_room(PageKey page) {
+  if (free_buffer() != nullptr || hides(page)) return true;
+  const MergeBuffer::Way way = array_.way_of(page);
+  return way != MergeBuffer::Way::EvictsBase && way != MergeBuffer::Way::EvictsOffsets;
+}
+
+void Irmb::take(PageKey page, Cycle waited) {
+  ++stats_.inserts;
+  stats_.stall_cycles += waited;
+  gmmu_.stats().invalidation_cycles += spec_.latency;
+  if (hides(page)) {
+    ++stats_.duplicates;
+    ++gmmu_.stats().unnecessary;
+    return;
+  }
+  const MergeBuffer::Way way = array_.way_of(page);
+  if (way == MergeBuffer::Way::EvictsBase || way == MergeBuffer::Way::EvictsOffsets) {
+    ++(way == MergeBuffer::Way::EvictsBase ? stats_.evictions_base : stats_.evictions_offset);
+    WriteBack& buffer = *free_buffer();
+    array_.add(page, buffer.pages);
+    begin(buffer);
+  } else {
+    if (way == MergeBuffer::Way::Merges) ++stats_.merged;
+    MergedPages none;
+    array_.add(page, none);
+  }
+  walkers_have_room();
+}
+
+bool Irmb::cancel(PageKey page) {
+  if (array_.remove(page)) {
+    ++stats_.cancelled;
+    return true;
+  }
+  const auto found = std::ranges::find_if(buffers_, [&](const WriteBack& b) { return b.holds(page); });
+  if (found == buffers_.end()) return false;
+  WriteBack& buffer = *found;
+  auto& offsets = buffer.pages.offsets;
+  const auto at = std::ranges::find(offsets, offset_of(page));
+  if (at == offsets.begin() + static_cast<std::ptrdiff_t>(buffer.next)) {
+    if (!gmmu_.withdraw(*buffer.walk)) return false;
+    offsets.erase(at);
+    walk_next(buffer);
+  } else {
+    offsets.erase(at);
+  }
+  ++stats_.cancelled;
+  return true;
+}
+
+// --------------------------------------------------------------------------------------------------------- write-back
+
+void Irmb::walkers_have_room() {
+  if (!spec_.idle_writeback) return;
+  while (!array_.empty() && gmmu_.walkers().has_idle_walker()) {
+    WriteBack* buffer = free_buffer();
+    if (buffer == nullptr) return;
+    ++stats_.idle_writebacks;
+    array_.take_oldest(buffer->pages);
+    begin(*buffer);
+  }
+}
+
+void Irmb::begin(WriteBack& buffer) {
+  std::ranges::sort(buffer.pages.offsets);
+  buffer.next = 0;
+  walk_next(buffer);
+}
+
+/// Asks for the walk of the next offset; after the last one the buffer is free.
+void Irmb::walk_next(WriteBack& buffer) {
+  if (buffer.next == buffer.pages.offsets.size()) {
+    buffer.walk = nullptr;
+    gmmu_.take_stalled();
+    return;
+  }
+  buffer.walk = &gmmu_.walk_for(*this, WalkKind::Writeback, buffer.pages.page(buffer.pages.offsets[buffer.next]));
+  gmmu_.walkers().submit(*buffer.walk, WalkSource::Writeback);
+}
+
+void Irmb::walked(Walk& walk) {
+  WriteBack& buffer = *std::ranges::find(buffers_, &walk, &WriteBack::walk);
+  gmmu_.void_entry(walk.page);
+  gmmu_.stats().invalidation_cycles += gmmu_.partition().now() - walk.submitted;
+  ++stats_.ptes_written;
+  ++buffer.next;
+  walk_next(buffer);
+}
+
+}  // namespace nearfar

@@ -1,0 +1,106 @@
+#include "designs/trans_fw/forward_responder.h"
+
+#include <algorithm>
+
+namespace nearfar {
+
+void ForwardStats::describe(StatVisitor& visitor) {
+  visitor.counter("received", "faults", "Faults of other GPUs that the host forwarded here.", received);
+  visitor.counter("l2_tlb_hits", "faults", "Those that the L2 TLB answered.", tlb_hits);
+  visitor.counter("found", "faults", "Those whose translation was found here.", found);
+  visitor.counter("direct", "messages", "Translations that other GPUs found for faults of this one.", direct);
+}
+
+ForwardResponder::ForwardResponder(Gmmu& gmmu, L2Tlb& tlb, Messenger& messenger, const ForwardOptions& options)
+    : gmmu_(gmmu),
+      tlb_(tlb),
+      messenger_(messenger),
+      options_(options),
+      probe_handler_(gmmu.partition().add_handler<&ForwardResponder::on_probed>(this)) {}
+
+bool ForwardResponder::on_message(const Message& message) {
+  if (message.kind == MessageKind::Direct) {
+    ++stats_.direct;
+    // Else the page itself will come: what was found only let the host begin sooner.
+    if (message.held) gmmu_.take_mapping(message);
+    return true;
+  }
+  if (message.kind != MessageKind::Forward) return false;
+  ++stats_.received;
+  if (!options_.probe_l2_tlb) {
+    walk(message);
+    return true;
+  }
+  Transaction* t = gmmu_.partition().pool().take();
+  message.put(*t);
+  gmmu_.partition().schedule(t, probe_handler_, gmmu_.partition().now() + tlb_.latency());
+  return true;
+}
+
+bool ForwardResponder::may_answer(const Pte& entry) const {
+  return entry.valid() && (options_.remote_mappings_too || entry.page().device() == gmmu_.partition().device());
+}
+
+void ForwardResponder::on_probed(Transaction* t) {
+  const Message forward = Message::get(*t);
+  gmmu_.partition().pool().give(t);
+  const Mapping* held = tlb_.array().peek(forward.page);
+  const Pte entry = gmmu_.usable(forward.page);
+  if (held == nullptr || !may_answer(entry) || entry.page() != held->page) {
+    walk(forward);
+    return;
+  }
+  ++stats_.tlb_hits;
+  const Mapping found{held->page, held->writable, gmmu_.epoch(held->page)};
+  tell(forward, &found, 0, tlb_.latency());
+}
+
+void ForwardResponder::walk(const Message& forward) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(pending_.size()));
+    pending_.emplace_back();
+  }
+  const std::uint32_t index = free_.back();
+  free_.pop_back();
+  pending_[index] = forward;
+  Walk& walk = gmmu_.walk_for(*this, WalkKind::Forwarded, forward.page);
+  walk.note = std::uint64_t{index} << 1;  // beside kInvalidated
+  gmmu_.walkers().submit(walk, WalkSource::Message);
+}
+
+void ForwardResponder::walked(Walk& walk) {
+  const auto index = static_cast<std::uint32_t>(walk.note >> 1);
+  const Message forward = pending_[index];
+  free_.push_back(index);
+  const Cycle now = gmmu_.partition().now();
+  const Cycle queue = walk.started - walk.submitted;
+  const bool invalidated = (walk.note & kInvalidated) != 0;
+  const Pte entry = walk.cut_short || invalidated ? Pte{} : gmmu_.usable(walk.page);
+  const Mapping found{entry.page(), entry.writable(), may_answer(entry) ? gmmu_.epoch(entry.page()) : Epoch{0}};
+  tell(forward, may_answer(entry) ? &found : nullptr, queue, now - walk.started);
+}
+
+/// Tells the host what became of a forward, and the GPU that waits what was found.
+void ForwardResponder::tell(const Message& forward, const Mapping* found, Cycle queue, Cycle walk) {
+  Message message;
+  message.page = forward.page;
+  message.stamp = static_cast<std::uint32_t>(queue);
+  message.walk = static_cast<std::uint16_t>(std::min<Cycle>(walk, 0xffff));
+  if (found != nullptr) {
+    ++stats_.found;
+    message.mapping = *found;
+    Message direct = message;
+    direct.kind = MessageKind::Direct;
+    direct.faulted = true;
+    direct.held = forward.held;
+    direct.number = forward.number;
+    direct.accounted = forward.accounted;
+    messenger_.send(forward.to, direct);
+  }
+  message.kind = MessageKind::Notice;
+  message.held = found != nullptr;
+  message.accounted = forward.stamp;
+  messenger_.send(options_.host, message);
+}
+
+}  // namespace nearfar

@@ -1,0 +1,126 @@
+#include "designs/trans_fw/forwarding_table.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace nearfar {
+
+void FtStats::describe(StatVisitor& visitor) {
+  visitor.counter("lookups", "faults", "Faults that missed the host's TLB, looked up in the Forwarding Table.",
+                  lookups);
+  visitor.counter("positives", "faults", "Faults for which it named a GPU.", positives);
+  visitor.counter("multiple", "faults", "Faults for which it named several.", multiple);
+  visitor.counter("forwards", "faults", "Faults forwarded to a GPU.", forwards);
+  visitor.counter("successes", "faults", "Forwards that found a translation.", successes);
+  visitor.counter("failures", "faults", "Forwards that did not.", failures);
+  visitor.counter("dropped", "items", "Fingerprints that found no room.", dropped);
+}
+
+ForwardingTable::ForwardingTable(HostMmu& mmu, Messenger& messenger, unsigned gpus, const FtSpec& spec,
+                                 CuckooFilter::Hash hash)
+    : mmu_(mmu),
+      messenger_(messenger),
+      gpus_(gpus),
+      spec_(spec),
+      filter_(spec.filter, hash),
+      send_handler_(mmu.partition().add_handler<&ForwardingTable::on_send>(this)) {
+  mmu_.set_rival(*this);
+  mmu_.driver().set_residency_watch(*this);
+}
+
+void ForwardingTable::insert(PageKey page, DeviceId gpu) {
+  if (!filter_.insert(filter_key(page, gpu))) ++stats_.dropped;
+}
+
+void ForwardingTable::walk_asked(Fault& fault, std::uint32_t waiting) {
+  ++stats_.lookups;
+  // The nearest GPU behind the one that asks, of those that are named.
+  unsigned named = 0;
+  unsigned hashes = 1;
+  DeviceId nearest;
+  for (unsigned step = 1; step < gpus_; ++step) {
+    const DeviceId gpu{static_cast<std::uint8_t>((fault.gpu.value + step) % gpus_)};
+    const CuckooFilter::Match match = filter_.look_up(filter_key(fault.page, gpu));
+    if (match == CuckooFilter::Match::None || named++ != 0) continue;
+    nearest = gpu;
+    hashes = match == CuckooFilter::Match::First ? 1 : 2;
+  }
+  if (named == 0) return;
+  ++stats_.positives;
+  if (named > 1) ++stats_.multiple;
+  const std::uint64_t threshold = std::uint64_t{spec_.threshold_percent} * mmu_.walkers().walkers();
+  if (std::uint64_t{waiting} * 100 <= threshold || mmu_.driver().record(fault.page).moving) return;
+  // It was looked up beside the TLB, whose time is over.
+  const Cycle latency = spec_.latency(gpus_, hashes);
+  forward(fault, nearest, latency > mmu_.tlb_latency() ? latency - mmu_.tlb_latency() : 0);
+}
+
+void ForwardingTable::forward(Fault& fault, DeviceId to, Cycle after) {
+  ++stats_.forwards;
+  ++outstanding_;
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(records_.size()));
+    records_.emplace_back();
+  }
+  fault.ticket = free_.back();
+  free_.pop_back();
+  const bool answers = mmu_.driver().would_map(fault);
+  records_[fault.ticket] = {&fault, answers};
+  if (answers) {
+    fault.fork = fault.accounted;
+    mmu_.driver().note_holder(fault.page, fault.gpu);
+  }
+  Message message;
+  message.kind = MessageKind::Forward;
+  message.page = fault.page;
+  message.write = fault.write;
+  message.held = answers;
+  message.to = fault.gpu;
+  message.number = fault.number;
+  message.stamp = fault.ticket;
+  message.accounted = fault.accounted;
+  if (after == 0) {
+    messenger_.send(to, message);
+    return;
+  }
+  Transaction* t = mmu_.partition().pool().take();
+  message.put(*t);
+  t->destination = to.value;
+  mmu_.partition().schedule(t, send_handler_, mmu_.partition().now() + after);
+}
+
+void ForwardingTable::on_send(Transaction* t) {
+  const Message message = Message::get(*t);
+  const DeviceId to{t->destination};
+  mmu_.partition().pool().give(t);
+  messenger_.send(to, message);
+}
+
+void ForwardingTable::walk_ended(Fault& fault) {
+  if (fault.ticket != Fault::kNoTicket) records_[fault.ticket].fault = nullptr;
+}
+
+bool ForwardingTable::on_message(const Message& message) {
+  if (message.kind != MessageKind::Notice) return false;
+  const Record record = std::exchange(records_[message.accounted], {});
+  free_.push_back(message.accounted);
+  --outstanding_;
+  ++(message.held ? stats_.successes : stats_.failures);
+  if (record.fault == nullptr) {
+    if (message.held) ++mmu_.stats().duplicates;
+    return true;
+  }
+  record.fault->ticket = Fault::kNoTicket;
+  if (message.held) {
+    mmu_.found_elsewhere(*record.fault, message.stamp, message.walk, record.answers, message.mapping.epoch);
+  }
+  return true;
+}
+
+std::string ForwardingTable::describe_waiting() const {
+  return outstanding_ == 0 ? std::string{}
+                           : fmt::format("  Forwarding Table: {} forwards not answered\n", outstanding_);
+}
+
+}  // namespace nearfar

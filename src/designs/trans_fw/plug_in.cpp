@@ -1,0 +1,84 @@
+#include "designs/trans_fw/plug_in.h"
+
+#include <fmt/format.h>
+
+#include "config/schema.h"
+#include "designs/trans_fw/forward_responder.h"
+#include "designs/trans_fw/forwarding_table.h"
+#include "designs/trans_fw/pending_request_table.h"
+#include "gpu/gpu.h"
+#include "host/host.h"
+#include "machine/statistics.h"
+
+namespace nearfar {
+namespace {
+
+constexpr unsigned kPrtPlace = 2;  // in the chain before the GMMU walk: behind IDYLL's IRMB
+constexpr const char* kGroup = "Trans-FW: short-circuited walks and forwarded faults.";
+
+std::string fingerprints(const CuckooFilterSpec& filter) {
+  return fmt::format("{} buckets × {} × {} bits", filter.buckets, filter.slots, filter.fingerprint_bits);
+}
+
+class Prt final : public PlugIn {
+ public:
+  void describe(Section& root) override {
+    root.group("trans_fw", kGroup).child("prt", spec_, "The Pending Request Table of a GPU.");
+  }
+  void attach(Gpu& gpu, const SystemSpec&) const override {
+    auto& table = gpu.parts().add(std::make_unique<PendingRequestTable>(*gpu.gmmu(), spec_));
+    gpu.gmmu()->add_gate(table, kPrtPlace);
+    gpu.gmmu()->set_watch(table);
+  }
+  std::vector<StatInfo> statistics() const override {
+    std::vector<StatInfo> out;
+    list_stats<PrtStats>(out, {"gpus.prt.", "gpu<g>.prt."});
+    return out;
+  }
+  std::vector<StorageItem> storage(const SystemSpec&) const override {
+    std::vector<StorageItem> items = {
+        {"Pending Request Table", true, spec_.filter.fingerprint_storage(), fingerprints(spec_.filter)}};
+    if (spec_.filter.counter_storage() != 0) {
+      items.push_back({"overflow counters", true, spec_.filter.counter_storage(),
+                       fmt::format("{} counters × {} bits", spec_.filter.counters, spec_.filter.counter_bits)});
+    }
+    return items;
+  }
+
+ private:
+  PrtSpec spec_;
+};
+
+class Ft final : public PlugIn {
+ public:
+  void describe(Section& root) override {
+    root.group("trans_fw", kGroup).child("ft", spec_, "The Forwarding Table of the host.");
+  }
+  void attach(Gpu& gpu, const SystemSpec& system) const override {
+    const ForwardOptions options{DeviceId{static_cast<std::uint8_t>(system.gpus)}, spec_.probe_l2_tlb,
+                                 spec_.track == FtTrack::Holders};
+    gpu.parts().add(std::make_unique<ForwardResponder>(*gpu.gmmu(), *gpu.l2_tlb(), gpu, options));
+  }
+  void attach(Host& host, const SystemSpec& system) const override {
+    host.parts().add(std::make_unique<ForwardingTable>(*host.mmu(), host, system.gpus, spec_));
+  }
+  std::vector<StatInfo> statistics() const override {
+    std::vector<StatInfo> out;
+    list_stats<FtStats>(out, {"host.ft."});
+    list_stats<ForwardStats>(out, {"gpus.forward.", "gpu<g>.forward."});
+    return out;
+  }
+  std::vector<StorageItem> storage(const SystemSpec&) const override {
+    return {{"Forwarding Table", false, spec_.filter.fingerprint_storage(), fingerprints(spec_.filter)}};
+  }
+
+ private:
+  FtSpec spec_;
+};
+
+}  // namespace
+
+std::shared_ptr<PlugIn> make_trans_fw_prt() { return std::make_shared<Prt>(); }
+std::shared_ptr<PlugIn> make_trans_fw_ft() { return std::make_shared<Ft>(); }
+
+}  // namespace nearfar

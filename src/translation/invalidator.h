@@ -1,0 +1,27 @@
+// The seam "how to invalidate": what a GMMU does with an invalidation's entry of the local page table. The baseline
+// walks to it and writes it before it acknowledges. An invalidator takes it over, and until it has written the entry
+// hides it.
+#pragma once
+
+#include "translation/page.h"
+
+namespace nearfar {
+
+class Invalidator {
+ public:
+  virtual ~Invalidator() = default;
+
+  /// Whether an invalidation can be taken now; if not, Gmmu::take_stalled() is called when one can.
+  virtual bool has_room(PageKey page) = 0;
+  /// Takes an invalidation, which has waited for room so long; it counts as done.
+  virtual void take(PageKey page, Cycle waited) = 0;
+  /// Whether the entry in the local table is void, whatever it says.
+  virtual bool hides(PageKey page) const = 0;
+  /// A new mapping of a page has come, whose write follows. Whether an invalidation that had not been written is void
+  /// by that.
+  virtual bool cancel(PageKey page) = 0;
+  /// The queue of the walkers has room, and perhaps a walker nothing to do.
+  virtual void walkers_have_room() = 0;
+};
+
+}  // namespace nearfar
