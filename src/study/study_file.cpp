@@ -247,18 +247,15 @@ class Reader {
   /// Points at what is wrong with a machine: its system, one of its settings, or all of it together.
   void check_machine(const Draft& draft) const {
     const StudyVariant& variant = draft.variant;
-    check_at(draft.system_place, [&] { make_machine(variant.system, std::string(kBaseline), {}); });
-    const auto make = [&](const std::vector<std::string>& settings) {
+    const std::string designs = missing_designs(variant.designs).empty() ? variant.designs : std::string(kBaseline);
+    const auto whole = [&] { make_machine(variant.system, designs, variant.overrides); };
+    if (!fails(whole)) return;
+    const auto part = [&](const std::vector<std::string>& settings) {
       make_machine(variant.system, std::string(kBaseline), settings);
     };
-    if (fails([&] { make(variant.overrides); })) {
-      // What is wrong alone is shown alone; what only does not go together is found below.
-      for (const Setting& setting : draft.overrides) check_at(setting.place, [&] { make({setting.text}); });
-    }
-    const bool exists = missing_designs(variant.designs).empty();
-    check_at(draft.place.source ? draft.place : draft.system_place, [&] {
-      make_machine(variant.system, exists ? variant.designs : std::string(kBaseline), variant.overrides);
-    });
+    check_at(draft.system_place, [&] { part({}); });
+    for (const Setting& setting : draft.overrides) check_at(setting.place, [&] { part({setting.text}); });
+    check_at(draft.place.source ? draft.place : draft.system_place, whole);
   }
 
   void check_programs(const Draft& draft) const {
