@@ -25,9 +25,11 @@ bool fit(const std::vector<std::string>& labels, double width) {
 
 void Frame::draw_scale(const std::string& suffix, double reference) {
   for (const double tick : scale_.ticks()) {
-    const bool marked = std::abs(tick - reference) < scale_.step / 2;
-    svg_.line(area_.left, y(tick), area_.right(), y(tick), marked ? "axis" : "grid");
+    svg_.line(area_.left, y(tick), area_.right(), y(tick), "grid");
     svg_.text(area_.left - 7, y(tick) + 4, Anchor::End, tick_text(tick, scale_.step) + suffix, "pale", kFontSize);
+  }
+  if (reference >= scale_.low && reference <= scale_.high) {
+    svg_.line(area_.left, y(reference), area_.right(), y(reference), "axis");
   }
 }
 

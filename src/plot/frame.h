@@ -34,7 +34,7 @@ class Frame {
   }
   double pitch(std::size_t count) const { return area_.width / static_cast<double>(count); }
 
-  /// Grid lines and their numbers, each with `suffix`; the line of `reference` is an axis.
+  /// Grid lines and their numbers, each with `suffix`; and an axis at `reference`, where that is in sight.
   void draw_scale(const std::string& suffix, double reference);
   void draw_categories(const std::vector<std::string>& labels, Crowding crowding);
   /// A bar between two values, at least a hair high.

@@ -114,9 +114,10 @@ void Svg::frame(double x, double y, double width, double height, std::string_vie
       x, y, width, height, style);
 }
 
-void Svg::diamond(double x, double y, double radius, std::string_view style, std::string_view title) {
-  write("<path d=\"M{:.1f} {:.1f}l{:g} {:g}l{:g} {:g}l{:g} {:g}z\" class=\"{}\"", x, y - radius, radius, radius,
-        -radius, radius, -radius, -radius, style);
+void Svg::diamond(double x, double y, double radius, std::string_view style, std::string_view title, bool hollow) {
+  write("<path d=\"M{:.1f} {:.1f}l{:g} {:g}l{:g} {:g}l{:g} {:g}z\" class=\"{}\"{}", x, y - radius, radius, radius,
+        -radius, radius, -radius, -radius, style,
+        hollow ? " fill=\"none\" stroke-width=\"1.3\" pointer-events=\"all\"" : "");
   close_shape("path", title);
 }
 

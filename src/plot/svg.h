@@ -37,7 +37,9 @@ class Svg {
   void ring(double x, double y, double radius, std::string_view style);
   /// The outline of a rectangle.
   void frame(double x, double y, double width, double height, std::string_view style);
-  void diamond(double x, double y, double radius, std::string_view style, std::string_view title = "");
+  /// Only the outline of it when it is hollow: its style is then one of lines.
+  void diamond(double x, double y, double radius, std::string_view style, std::string_view title = "",
+               bool hollow = false);
   /// `points` as SVG has them: "x,y x,y".
   void polyline(std::string_view points, std::string_view style, double width = 2);
 

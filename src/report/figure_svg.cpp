@@ -86,8 +86,13 @@ class Drawing {
       });
       svg_.close_group();
     }
-    if (!figure_.published.empty()) {
+    const auto drawn = [&](const PublishedValue& value) { return has_series(value); };
+    if (std::ranges::any_of(figure_.published, drawn)) {
       entry("published", [&](double at, double middle) { svg_.diamond(at + 6, middle, 5, "published"); });
+    }
+    if (!std::ranges::all_of(figure_.published, drawn)) {
+      entry("published, not measured here",
+            [&](double at, double middle) { svg_.diamond(at + 6, middle, 5, "published-line", "", true); });
     }
     if (has_gaps()) {
       entry(
@@ -95,6 +100,12 @@ class Drawing {
           [&](double at, double middle) { svg_.text(at, middle + 4, Anchor::Start, kMissing, "pale", kSmall); }, 32);
     }
     bottom_ += 28;
+  }
+
+  /// Whether what was published is of a series that is drawn.
+  bool has_series(const PublishedValue& value) const {
+    return value.series.empty() ||
+           std::ranges::any_of(drawn_, [&](std::size_t i) { return figure_.series[i].label == value.series; });
   }
 
   /// Whether bars stand beside places without one.
@@ -132,6 +143,9 @@ class Drawing {
     }
     frame.draw_categories(figure_.categories, plot::Crowding::Slant);
     for (const PublishedValue& value : figure_.published) draw_published(frame, value);
+    if (drawn_.empty()) {
+      svg_.text(area.left + area.width / 2, area.top + area.height / 2, Anchor::Middle, "not measured", "pale", kTitle);
+    }
     bottom_ = area.bottom() + plot::Frame::category_height(figure_.categories, area.width);
     if (!figure_.x_label.empty()) {
       svg_.text(area.left + area.width / 2, bottom_ + 14, Anchor::Middle, figure_.x_label, "pale", kFont);
@@ -291,15 +305,19 @@ class Drawing {
       }
       return;
     }
+    const bool solid = has_series(value);
+    const auto mark = [&](double x, double level) {
+      svg_.diamond(x, frame.y(level), 4.5, solid ? "published" : "published-line", words, !solid);
+    };
     const auto k = static_cast<std::size_t>(place - figure_.categories.begin());
     const auto [left, width] = span_of(frame, value.series, k);
     const double middle = left + width / 2;
     if (value.high > value.low) {
-      svg_.line(middle, frame.y(value.low), middle, frame.y(value.high), "published-line", 1.5);
+      svg_.line(middle, frame.y(value.low), middle, frame.y(value.high), "published-line", 1.5, !solid);
     }
     for (const double level : {value.low, value.high}) {
-      svg_.line(left, frame.y(level), left + width, frame.y(level), "published-line", 1.5);
-      svg_.diamond(middle, frame.y(level), 4.5, "published", words);
+      if (solid) svg_.line(left, frame.y(level), left + width, frame.y(level), "published-line", 1.5);
+      mark(middle, level);
       if (value.high == value.low) break;
     }
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "report/figure_text.h"
 
@@ -66,6 +67,24 @@ std::vector<double> taken(Take take, const std::vector<double>& values) {
   return {};
 }
 
+/// Of what the figure says about missing values, what is about this claim: its series, else its categories, else
+/// anything.
+std::string reason_of(const Claim& claim, const FigureData& figure) {
+  constexpr std::string_view kPrefix = "not measured: ";
+  const auto about = [&](const std::vector<std::string>& names) {
+    return std::ranges::find_if(figure.notes, [&](const std::string& note) {
+      return std::ranges::any_of(names, [&](const std::string& name) {
+        return fmt::format(" {} ", note).find(fmt::format(" {} ", name)) != std::string::npos;
+      });
+    });
+  };
+  if (figure.notes.empty()) return "no value is there";
+  auto note = about(claim.series);
+  if (note == figure.notes.end()) note = about(claim.over);
+  if (note == figure.notes.end()) note = figure.notes.begin();
+  return note->starts_with(kPrefix) ? note->substr(kPrefix.size()) : *note;
+}
+
 MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures) {
   MeasuredClaim measured;
   measured.claim = &claim;
@@ -99,8 +118,7 @@ MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures
     for (const double value : taken(claim.take, pool)) measured.values.push_back(value);
   }
   if (have < wanted) {
-    measured.note = have == 0 && !figure->notes.empty() ? figure->notes.front()
-                                                        : fmt::format("{} of {} values are there", have, wanted);
+    measured.note = have == 0 ? reason_of(claim, *figure) : fmt::format("{} of {} values are there", have, wanted);
     return measured;
   }
   measured.verdict = judge(claim, measured.values);

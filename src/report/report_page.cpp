@@ -103,8 +103,10 @@ std::string claims_section(const ReportContent& content) {
                     "</th><th>verdict</th><th>mechanism: published → measured</th></tr></thead><tbody>\n";
   for (const MeasuredClaim& measured : content.claims) out += claim_row(measured, content);
   return out +
-         "</tbody></table></div>\n<p class=\"pale\">Met: a bound holds, or a number is within 5 %. Within the band: "
-         "within 20 % unless the claim says otherwise. Missed: further off. Opposite: the effect has the wrong sign. "
+         "</tbody></table></div>\n<p class=\"pale\">Met: a bound holds, or a number is within 5 % and shows at "
+         "least half of the effect. Within the band: within 20 % unless the claim says otherwise, and some of the "
+         "effect. "
+         "Missed: further off, or no effect. Opposite: the effect has the wrong sign. "
          "The ratio is measured over published.</p>\n";
 }
 

@@ -1,4 +1,5 @@
-// Verdicts. The sign is looked at first: a speedup of 0.98 where 1.1 was published lies within 20 %, and is opposite.
+// Verdicts. The effect is looked at as well as the number: a speedup of 0.98 where 1.1 was published lies within 20 %,
+// and is opposite; one of 1.00 lies even nearer, and is missed.
 #include "report/verdict.h"
 
 #include <algorithm>
@@ -15,22 +16,35 @@ constexpr double kNoEffectPoints = 0.5;  // of what is in per cent
 
 bool is_lower_bound(Form form) { return form == Form::Above || form == Form::AtLeast; }
 bool is_upper_bound(Form form) { return form == Form::Below || form == Form::AtMost; }
+bool is_bound(Form form) { return is_lower_bound(form) || is_upper_bound(form); }
 
 /// +1, -1, or 0 for a claim that says nothing about the direction.
 int published_sign(Form form, double published, double neutral) {
   if (form == Form::Above || (is_lower_bound(form) && published > neutral)) return published >= neutral ? 1 : 0;
   if (form == Form::Below || (is_upper_bound(form) && published < neutral)) return published <= neutral ? -1 : 0;
-  if (is_lower_bound(form) || is_upper_bound(form)) return 0;
+  if (is_bound(form)) return 0;
   return published > neutral ? 1 : published < neutral ? -1 : 0;
 }
 
-bool wrong_sign(const Claim& claim, double published, double measured) {
+/// How a measured effect stands to the published one. Both are distances from the value without effect.
+struct Effect {
+  int sign = 0;          ///< of the published one; 0: there is no direction to be right or wrong about
+  double published = 0;  ///< in the direction of the sign, like the measured one
+  double measured = 0;
+  double none = 0;  ///< less than this is no effect
+
+  bool is_opposite() const { return sign != 0 && measured < -none; }
+  /// Some of what was published can be seen.
+  bool is_seen() const { return sign == 0 || published <= none || measured > none; }
+  bool is_half() const { return sign == 0 || published <= none || measured >= published / 2; }
+};
+
+Effect effect_of(const Claim& claim, double published, double measured) {
   const auto neutral = neutral_value(claim.quality);
-  if (!neutral) return false;
-  const double effect = measured - *neutral;
-  const double no_effect = *neutral == 0 ? kNoEffectPoints : kNoEffect;
+  if (!neutral) return {};
   const int sign = published_sign(claim.published.form, published, *neutral);
-  return sign != 0 && effect * sign < -no_effect;
+  return {sign, sign * (published - *neutral), sign * (measured - *neutral),
+          *neutral == 0 ? kNoEffectPoints : kNoEffect};
 }
 
 bool holds(Form form, double published, double measured) {
@@ -43,23 +57,25 @@ bool holds(Form form, double published, double measured) {
   }
 }
 
+/// "Never slower" has no direction to be opposite to, until it is slower by more than the band.
+bool is_no_harm(const Claim& claim, double published) {
+  const auto neutral = neutral_value(claim.quality);
+  const Form form = claim.published.form;
+  return neutral && is_bound(form) && published_sign(form, published, *neutral) == 0;
+}
+
 Verdict judge_one(const Claim& claim, double published, double measured) {
   if (!std::isfinite(measured)) return Verdict::NotMeasured;
   const Form form = claim.published.form;
+  if (is_bound(form) && holds(form, published, measured)) return Verdict::Met;
   const double off = std::abs(measured - published);
   const bool near = off <= claim.band * std::abs(published);
-  if (is_lower_bound(form) || is_upper_bound(form)) {
-    if (holds(form, published, measured)) return Verdict::Met;
-    // "Never slower" has no direction to be opposite to, until it is slower by more than the band.
-    const auto neutral = neutral_value(claim.quality);
-    const bool no_harm = neutral && published_sign(form, published, *neutral) == 0;
-    if (no_harm) return near ? Verdict::WithinBand : Verdict::Opposite;
-    if (wrong_sign(claim, published, measured)) return Verdict::Opposite;
-    return near ? Verdict::WithinBand : Verdict::Missed;
-  }
-  if (wrong_sign(claim, published, measured)) return Verdict::Opposite;
-  if (off <= std::max(kMet * std::abs(published), claim.published.rounding)) return Verdict::Met;
-  return near ? Verdict::WithinBand : Verdict::Missed;
+  if (is_no_harm(claim, published)) return near ? Verdict::WithinBand : Verdict::Opposite;
+  const Effect effect = effect_of(claim, published, measured);
+  if (effect.is_opposite()) return Verdict::Opposite;
+  const bool close = off <= std::max(kMet * std::abs(published), claim.published.rounding);
+  if (!is_bound(form) && close && effect.is_half()) return Verdict::Met;
+  return near && effect.is_seen() ? Verdict::WithinBand : Verdict::Missed;
 }
 
 /// The published number that belongs to measured number `i` of `count`.
@@ -92,7 +108,7 @@ Verdict judge(const Claim& claim, std::span<const double> measured) {
 }
 
 std::optional<double> ratio(const Claim& claim, std::span<const double> measured) {
-  if (is_lower_bound(claim.published.form) || is_upper_bound(claim.published.form)) return std::nullopt;
+  if (is_bound(claim.published.form)) return std::nullopt;
   std::optional<double> furthest;
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const auto published = published_for(claim, i, measured.size());

@@ -12,9 +12,9 @@ namespace nearfar {
 
 /// From best to worst. docs/reproduction.md has the same words for people.
 enum class Verdict : std::uint8_t {
-  Met,          ///< a bound holds; a number is within 5 %, or what rounding allows
-  WithinBand,   ///< not further off than the claim's band
-  Missed,       ///< further off, on the right side
+  Met,          ///< a bound holds; a number is within 5 %, or what rounding allows, and so is half of the effect
+  WithinBand,   ///< not further off than the claim's band, and some of the effect is there
+  Missed,       ///< further off, or no effect
   Opposite,     ///< the effect has the wrong sign
   NotMeasured,  ///< no study, no result, or not of everything that the claim speaks of
 };

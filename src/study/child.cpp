@@ -146,7 +146,10 @@ bool Child::ended() {
   return ended_;
 }
 
-void Child::kill() const { ::kill(process_, SIGKILL); }
+void Child::kill() const {
+  ::kill(-process_, SIGKILL);  // with what it may have started; it leads a group of its own
+  ::kill(process_, SIGKILL);   // or is just about to
+}
 
 double Child::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 

@@ -3,9 +3,11 @@
 #include "study/derive.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "study/runner.h"
@@ -19,15 +21,20 @@ constexpr std::string_view kNotRun = "runs that are still to be done";
 
 std::string_view mean_name(Mean mean) { return mean == Mean::Geometric ? "geometric mean" : "mean"; }
 
-/// Of all or of nothing: a mean over what happens to be there would be of something else.
+/// Measured, but there was nothing to divide by.
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+
+/// Of all that is defined, or of nothing: a mean over what happens to be measured would be of something else.
 Value mean_of(const std::vector<Value>& values, Mean mean) {
-  double sum = 0;
+  double sum = 0, count = 0;
   for (const Value& value : values) {
     if (!value || (mean == Mean::Geometric && *value <= 0)) return std::nullopt;
+    if (std::isnan(*value)) continue;
     sum += mean == Mean::Geometric ? std::log(*value) : *value;
+    ++count;
   }
-  if (values.empty()) return std::nullopt;
-  sum /= static_cast<double>(values.size());
+  if (count == 0) return values.empty() ? std::nullopt : Value(kUndefined);
+  sum /= count;
   return mean == Mean::Geometric ? std::exp(sum) : sum;
 }
 
@@ -35,7 +42,7 @@ Value related(const Value& value, const Value& base, Relation relation) {
   if (relation == Relation::Value) return value;
   if (!value || !base) return std::nullopt;
   if (relation == Relation::Change) return *value - *base;
-  if (*base == 0) return std::nullopt;
+  if (*base == 0) return kUndefined;
   const double ratio = *value / *base;
   switch (relation) {
     case Relation::Gain: return 100 * (ratio - 1);
@@ -74,6 +81,10 @@ class Deriver {
       across_workloads();
     }
     data_.notes.assign(notes_.begin(), notes_.end());
+    if (!undefined_.empty()) {
+      data_.notes.push_back(
+          fmt::format("nothing to divide by, and left out of means: {}", fmt::join(undefined_, ", ")));
+    }
     return std::move(data_);
   }
 
@@ -92,7 +103,7 @@ class Deriver {
       const StoredResult* alone = result_of(alone_run(study_, workload, i, variant, seed));
       if (together == nullptr || alone == nullptr) return std::nullopt;
       const Value cycles = together->statistics.find(fmt::format("app{}.cycles", i));
-      if (!cycles || *cycles == 0) return std::nullopt;
+      if (!cycles) return std::nullopt;
       sum += static_cast<double>(alone->cycles) / *cycles;
     }
     return sum;
@@ -104,7 +115,7 @@ class Deriver {
     const StoredResult* result = result_of(cell_run(study_, workload, variant, seed));
     if (result == nullptr) return std::nullopt;
     if (value.quantity == Quantity::Speedup) {
-      return result->cycles == 0 ? std::nullopt : Value(1 / static_cast<double>(result->cycles));
+      return result->cycles == 0 ? kUndefined : 1 / static_cast<double>(result->cycles);
     }
     const Value number = value.expression->evaluate(result->statistics);
     if (!number) note_undefined(*value.expression, *result);
@@ -130,13 +141,16 @@ class Deriver {
                              : quantity(value, workload, variant_of(study_, figure_.against), seed);
       values.push_back(related(quantity(value, workload, variant, seed), base, figure_.relation));
     }
-    return mean_of(values, Mean::Arithmetic);
+    const Value mean = mean_of(values, Mean::Arithmetic);
+    if (mean && std::isnan(*mean)) undefined_.insert(shown_name(study_, workload));
+    return mean;
   }
 
   Value in_row(const Row& row, const StudyValue& value, const std::string& variant) {
     std::vector<Value> values;
     for (const std::string& workload : row.workloads) values.push_back(cell(value, workload, variant));
-    return row.mean ? mean_of(values, *row.mean) : values.front();
+    const Value value_of_row = row.mean ? mean_of(values, *row.mean) : values.front();
+    return value_of_row && std::isnan(*value_of_row) ? std::nullopt : value_of_row;
   }
 
   std::vector<Row> rows() const {
@@ -249,6 +263,7 @@ class Deriver {
   const StudyResults& results_;
   FigureData data_;
   std::set<std::string> notes_;
+  std::set<std::string> undefined_;  ///< workloads with cells that have no value
 };
 
 }  // namespace

@@ -186,7 +186,7 @@ std::optional<double> value_of(const Node& node, const Statistics& statistics) {
     case '+': return *left + *right;
     case '-': return *left - *right;
     case '*': return *left * *right;
-    default: return *right == 0 ? std::nullopt : std::optional(*left / *right);
+    default: return *right == 0 ? std::numeric_limits<double>::quiet_NaN() : *left / *right;
   }
 }
 

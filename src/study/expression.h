@@ -22,7 +22,7 @@ class Expression {
   /// the text stands.
   static Expression parse(const std::string& text, const Place& place);
 
-  /// Nothing where a statistic is not in the result, or where there is nothing to divide by.
+  /// Nothing where a statistic is not in the result; not a number where there is nothing to divide by.
   std::optional<double> evaluate(const Statistics& statistics) const;
 
   struct Name {

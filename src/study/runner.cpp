@@ -209,6 +209,7 @@ class Runner {
       ended.push_back(std::move(active));
       return true;
     });
+    if (!ended.empty()) start_what_fits();  // before results are stored, which waits for the disk
     for (Active& active : ended) conclude(active);
   }
 

@@ -14,7 +14,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <set>
 
@@ -33,8 +32,10 @@ namespace fs = std::filesystem;
 constexpr unsigned kMostAttempts = 3;
 constexpr std::size_t kMostTasks = 1000;  // Slurm's own limit for an array, unless it is raised
 constexpr double kTaskSeconds = 60;
+constexpr std::streamoff kTail = 256;  // bytes that hold the last line of progress
 /// Polls without a sign of a task before it counts as lost: its files may be slow to show.
 constexpr unsigned kPatience = 2;
+constexpr int kNoSuchCommand = 127;
 constexpr int kSignalled = 128;  // exit codes above are a shell's for a command that a signal ended
 
 std::string shell_word(std::string_view word) {
@@ -45,6 +46,14 @@ std::string shell_word(std::string_view word) {
 
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The end of a file that grows.
+std::string read_tail(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file.tellg();
+  file.seekg(std::max<std::streamoff>(0, size - kTail));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -105,32 +114,42 @@ class Collector {
 
  private:
   void choose(const std::vector<PlannedRun>& runs) {
-    const std::map<std::string, std::string> tasks = living_tasks();
     std::set<std::string> seen;
+    std::vector<PlannedRun> missing;
     for (const PlannedRun& run : runs) {
       if (!seen.insert(run.key).second) continue;
-      if (store_.contains(run.key)) {
-        ++outcome_.present;
-        if (folder_.has_leftover(run.key)) folder_.clean(run.key);
+      if (!store_.contains(run.key)) {
+        missing.push_back(run);
         continue;
       }
-      if (!folder_.lock(run.key)) {
-        throw InputError(
-            fmt::format("Another study is at work on {} in `{}`; end it first.", run_label(run.run), store_.path()));
-      }
-      ++total_;
-      Submitted entry{run, costs_.seconds(run), ""};
-      if (take(entry)) continue;
-      // A collector before this one may have submitted it.
-      entry.task = read_text(folder_.file(run.key, "job"));
-      if (!entry.task.empty() && tasks.contains(entry.task)) {
-        submitted_.push_back(std::move(entry));
-      } else {
-        folder_.clean(run.key);
-        waiting_.push_back(std::move(entry));
-      }
+      ++outcome_.present;
+      if (folder_.has_leftover(run.key)) folder_.clean(run.key);
     }
+    if (missing.empty()) return;
+    total_ = missing.size();
+    const std::set<std::string> tasks = living_tasks();
+    if (!reachable_) {
+      throw InputError(fmt::format("Slurm does not answer: {}", complaint_of(last_answer_, "squeue failed")));
+    }
+    for (const PlannedRun& run : missing) take_charge(run, tasks);
     std::ranges::stable_sort(waiting_, std::greater(), &Submitted::seconds);
+  }
+
+  void take_charge(const PlannedRun& run, const std::set<std::string>& tasks) {
+    if (!folder_.lock(run.key)) {
+      throw InputError(
+          fmt::format("Another study is at work on {} in `{}`; end it first.", run_label(run.run), store_.path()));
+    }
+    Submitted entry{run, costs_.seconds(run), ""};
+    if (take(entry)) return;
+    // A collector before this one may have submitted it.
+    entry.task = read_text(folder_.file(run.key, "job"));
+    if (tasks.contains(entry.task)) {
+      submitted_.push_back(std::move(entry));
+    } else {
+      folder_.clean(run.key);
+      waiting_.push_back(std::move(entry));
+    }
   }
 
   void report(const std::string& event) const {
@@ -143,25 +162,24 @@ class Collector {
       const std::string path = folder_.file(entry.run.key, "progress");
       std::error_code error;
       if (!fs::exists(path, error)) continue;
-      progress.active.push_back({run_label(entry.run.run), parse_progress(read_text(path)).share, 0});
+      progress.active.push_back({run_label(entry.run.run), parse_progress(read_tail(path)).share, 0});
     }
     progress.event = event;
     options_.on_progress(progress);
   }
 
-  /// State of each task of ours that Slurm knows, by "job_task".
-  std::map<std::string, std::string> living_tasks() {
+  /// The tasks of ours that Slurm has not ended, as "job_task".
+  std::set<std::string> living_tasks() {
+    static const std::set<std::string> kOver = {"COMPLETED", "FAILED",        "CANCELLED", "TIMEOUT",
+                                                "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE"};
     const Answer answer = ask("squeue --me --noheader --array --states=all --format='%i %T'");
-    if (answer.code == 127) throw InputError("Slurm is not here: there is no command `squeue`.");
+    if (answer.code == kNoSuchCommand) throw InputError("Slurm is not here: there is no command `squeue`.");
     reachable_ = answer.code == 0;
-    std::map<std::string, std::string> tasks;
+    last_answer_ = answer.text;
+    std::set<std::string> tasks;
     for (const std::string& line : split(answer.text, '\n')) {
       const std::size_t space = line.find(' ');
-      if (space == std::string::npos) continue;
-      const std::string state = line.substr(space + 1);
-      static const std::set<std::string> kOver = {"COMPLETED", "FAILED",        "CANCELLED", "TIMEOUT",
-                                                  "NODE_FAIL", "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE"};
-      if (!kOver.contains(state)) tasks[line.substr(0, space)] = state;
+      if (space != std::string::npos && !kOver.contains(line.substr(space + 1))) tasks.insert(line.substr(0, space));
     }
     return tasks;
   }
@@ -170,7 +188,7 @@ class Collector {
   std::vector<std::vector<Submitted>> tasks_of_waiting() {
     std::vector<std::vector<Submitted>> tasks;
     double seconds = 0;
-    while (!waiting_.empty() && tasks.size() <= kMostTasks) {
+    while (!waiting_.empty()) {
       const bool full =
           !tasks.empty() && (options_.chunk != 0 ? tasks.back().size() >= options_.chunk : seconds >= kTaskSeconds);
       if (tasks.empty() || full) {
@@ -294,7 +312,7 @@ class Collector {
 
   void collect() {
     // Asked before the files are looked at: a task that is over by then has written all it will write.
-    const std::map<std::string, std::string> tasks = living_tasks();
+    const std::set<std::string> tasks = living_tasks();
     std::vector<Submitted> looking = std::move(submitted_);
     submitted_.clear();
     for (Submitted& entry : looking) {
@@ -315,6 +333,7 @@ class Collector {
   std::string program_;
   StopSignals signals_;
   bool reachable_ = false;
+  std::string last_answer_;  ///< of squeue
   std::size_t total_ = 0;
   std::deque<Submitted> waiting_;  ///< the longest first
   std::vector<Submitted> submitted_;

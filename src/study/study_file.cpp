@@ -247,17 +247,16 @@ class Reader {
   /// Points at what is wrong with a machine: its system, one of its settings, or all of it together.
   void check_machine(const Draft& draft) const {
     const StudyVariant& variant = draft.variant;
-    check_at(draft.system_place, [&] { make_machine(variant.system, std::string(kBaseline), {}); });
     // A design that does not exist yet may bring parameters that are unknown until it does.
-    if (!missing_designs(variant.designs).empty()) return;
+    const bool exists = missing_designs(variant.designs).empty();
+    const std::vector<std::string> known = exists ? variant.overrides : std::vector<std::string>{};
     const auto make = [&](const std::vector<std::string>& settings) {
-      make_machine(variant.system, variant.designs, settings);
+      make_machine(variant.system, exists ? variant.designs : std::string(kBaseline), settings);
     };
-    if (fails([&] { make(variant.overrides); })) {
-      // What is wrong alone is shown alone; what only does not go together is found below.
-      for (const Setting& setting : draft.overrides) check_at(setting.place, [&] { make({setting.text}); });
-    }
-    check_at(draft.place.source ? draft.place : draft.system_place, [&] { make(variant.overrides); });
+    if (!fails([&] { make(known); })) return;
+    check_at(draft.system_place, [&] { make_machine(variant.system, std::string(kBaseline), {}); });
+    for (const Setting& setting : draft.overrides) check_at(setting.place, [&] { make({setting.text}); });
+    check_at(draft.place.source ? draft.place : draft.system_place, [&] { make(known); });
   }
 
   void check_programs(const Draft& draft) const {

@@ -94,6 +94,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"list", "`nearfar list` needs one of: workloads, systems, designs, statistics, studies."},
                       Mistake{"list workload", "Did you mean `workloads`?"},
                       Mistake{"list systems --details", "--details is for `nearfar list workloads` only."},
+                      Mistake{"study", "`nearfar study` needs a STUDY"},
+                      Mistake{"study idyl-fig54", "Did you mean `idyll-fig54`?"},
+                      Mistake{"study nowhere.yaml", "nowhere.yaml: there is no such file."},
+                      Mistake{"study least-tlb-fig4 --quick --size paper", "--quick is --size small"},
+                      Mistake{"study least-tlb-fig4 --executor slrum", "Did you mean `slurm`?"},
+                      Mistake{"study least-tlb-fig4 --database /", "`/` is a folder"},
                       Mistake{"completion", "`nearfar completion` needs the name of a shell"},
                       Mistake{"completion fish", "`nearfar completion` knows bash and zsh, not `fish`."}),
     name_of);
@@ -277,7 +283,7 @@ std::string completed_by_bash(const std::string& words) {
 }
 
 TEST(Completion, BashFindsCommandsOptionsNamesAndKeys) {
-  EXPECT_EQ(completed_by_bash("nearfar r"), "run\n");
+  EXPECT_EQ(completed_by_bash("nearfar ru"), "run\n");
   EXPECT_EQ(completed_by_bash("nearfar run --prog"), "\n") << "an option between programs";
   EXPECT_EQ(completed_by_bash("nearfar study least-tlb-fig4"), "least-tlb-fig4\n");
   EXPECT_EQ(completed_by_bash("nearfar run --js"), "--json\n");

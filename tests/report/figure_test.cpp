@@ -88,6 +88,10 @@ TEST(FigureBars, ShowWhatWasPublished) {
   const std::string svg = figure_svg(figure(FigureKind::Bars));
   EXPECT_THAT(svg, HasSubstr("<title>published (claim.a): 1.25×</title>"));
   EXPECT_THAT(svg, HasSubstr("<title>published (claim.b): 1.000×</title>"));
+  EXPECT_THAT(svg, HasSubstr(">published, not measured here<")) << "of the series without values";
+  FigureData measured = figure(FigureKind::Bars);
+  measured.published.pop_back();
+  EXPECT_THAT(figure_svg(measured), Not(HasSubstr("not measured here")));
 }
 
 TEST(FigureStacks, StandOnEachOther) {

@@ -87,6 +87,13 @@ TEST_F(Measured, MeansOverLessThanEverythingAreNoVerdict) {
   EXPECT_EQ(claims[4].verdict, Verdict::Met) << "C is there";
 }
 
+TEST_F(Measured, ReasonsAreThoseOfTheSeries) {
+  FigureData empty = figure();
+  empty.series[1].values.assign(4, std::nullopt);
+  empty.notes = {"not measured: design newer does not exist yet", "not measured: design new does not exist yet"};
+  EXPECT_EQ(measure_claims(papers_, {empty})[0].note, "design new does not exist yet");
+}
+
 TEST_F(Measured, FiguresThatAreNotThereAreNamed) {
   EXPECT_EQ(measure_claims(papers_, {})[0].note, "study s is not there");
   FigureData other = figure();

@@ -72,13 +72,21 @@ TEST(Verdict, ForgivesWhatWasRoundedAway) {
 
 TEST(Verdict, IsOppositeWhenTheSignIsWrong) {
   EXPECT_EQ(verdict("1.1", {0.98}), Verdict::Opposite) << "though it is within 20 %";
-  EXPECT_EQ(verdict("1.1", {0.996}), Verdict::WithinBand) << "less than half a per cent is no effect";
+  EXPECT_EQ(verdict("1.1", {0.996}), Verdict::Missed) << "less than half a per cent is no effect, and has no sign";
   EXPECT_EQ(verdict("0.8", {1.1}), Verdict::Opposite);
   EXPECT_EQ(verdict("36.2", {-5}, Quality::Reduction), Verdict::Opposite);
   EXPECT_EQ(verdict("16.3", {-1}, Quality::Gain), Verdict::Opposite);
   EXPECT_EQ(verdict("16.3", {-0.4}, Quality::Gain), Verdict::Missed);
   EXPECT_EQ(verdict("-3", {2}, Quality::Change), Verdict::Opposite);
   EXPECT_EQ(verdict("2.4", {0.9}, Quality::Ratio), Verdict::Opposite);
+}
+
+TEST(Verdict, NeedsTheEffectToBeThere) {
+  EXPECT_EQ(verdict("1.162", {1.0}), Verdict::Missed) << "though it is within 20 %";
+  EXPECT_EQ(verdict("1.162", {1.01}), Verdict::WithinBand);
+  EXPECT_EQ(verdict("1.073", {1.03}), Verdict::WithinBand) << "though it is within 5 %: less than half of the effect";
+  EXPECT_EQ(verdict("1.073", {1.04}), Verdict::Met);
+  EXPECT_EQ(verdict("1.002", {1.0}), Verdict::Met) << "the published effect is none";
 }
 
 TEST(Verdict, OfAShareOrCountIsNeverOpposite) {
@@ -96,6 +104,7 @@ TEST(Verdict, OfABoundIsMetWhereItHolds) {
   EXPECT_EQ(verdict(">2.0", {0.9}), Verdict::Opposite);
   EXPECT_EQ(verdict("<1.0", {0.9}), Verdict::Met);
   EXPECT_EQ(verdict("<1.0", {1.0}), Verdict::WithinBand);
+  EXPECT_EQ(verdict("<0.9", {0.95}), Verdict::WithinBand);
   EXPECT_EQ(verdict("<1.0", {1.05}), Verdict::Opposite);
 }
 

@@ -95,6 +95,16 @@ TEST(Derive, AMeanIsOfAllOrOfNothing) {
   EXPECT_THAT(figure.notes, ElementsAre("not measured: runs that are still to be done"));
 }
 
+TEST(Derive, WhatHasNothingToDivideByIsLeftOutOfMeans) {
+  Made none(kHead + "{value: iommu.tlb.hits / iommu.tlb.lookups, variants: [b]}\n");
+  none.add("MT", "b", {{"iommu.tlb.hits", 0}, {"iommu.tlb.lookups", 0}});
+  none.add("PR", "b", {{"iommu.tlb.hits", 1}, {"iommu.tlb.lookups", 2}});
+  const FigureData figure = none.figure();
+  EXPECT_FALSE(figure.series[0].values[0]);
+  EXPECT_EQ(figure.series[0].values[2], 0.5);
+  EXPECT_THAT(figure.notes, ElementsAre("nothing to divide by, and left out of means: MT"));
+}
+
 TEST(Derive, VariantsMayStandAlongTheAxis) {
   const FigureData figure = made("{kind: lines, value: run.cycles, variants: [b, i], categories: variants}").figure();
   EXPECT_THAT(figure.categories, ElementsAre("b", "i"));

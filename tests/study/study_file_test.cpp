@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "config/error.h"
@@ -87,6 +89,15 @@ TEST(StudyFile, EveryShippedStudyIsRight) {
     std::set<std::string> ids;
     for (const StudyFigure& figure : study.figures) EXPECT_TRUE(ids.insert(figure.id).second) << figure.id;
   }
+}
+
+TEST(StudyFile, TheExampleOfTheManualIsRight) {
+  std::ifstream file(NEARFAR_SOURCE_DIR "/docs/studies.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t begin = text.find("```yaml\n") + 8, end = text.find("```", begin);
+  const Study study = read(text.substr(begin, end - begin));
+  EXPECT_EQ(study.variants.size(), 3U * 2U);
+  EXPECT_EQ(study.figures.size(), 2U);
 }
 
 struct Mistake {
