@@ -1,0 +1,117 @@
+#include "designs/cuckoo_filter.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace nearfar {
+
+CuckooFilter::CuckooFilter(const CuckooFilterSpec& spec, Hash hash)
+    : spec_(spec),
+      hash_(hash),
+      random_(spec.seed),
+      most_(static_cast<std::uint32_t>((std::uint64_t{1} << spec.counter_bits) - 1)),
+      fingerprints_(std::size_t{spec.buckets} * spec.slots) {
+  if (spec.overflow == FilterOverflow::Conservative) counters_.resize(spec.counters);
+}
+
+CuckooFilter::Place CuckooFilter::place_of(std::uint64_t key) const {
+  const std::uint64_t h = hash_(key, spec_.seed);
+  const auto first = static_cast<std::uint32_t>((h >> 32) * spec_.buckets >> 32);
+  const auto fingerprint = static_cast<std::uint16_t>(1 + (h & 0xffff'ffff) % ((1U << spec_.fingerprint_bits) - 1));
+  return {first, other(first, fingerprint), fingerprint};
+}
+
+std::uint32_t CuckooFilter::other(std::uint32_t bucket, std::uint16_t fingerprint) const {
+  const std::uint64_t sum = hash_(fingerprint, spec_.seed) % spec_.buckets;
+  return static_cast<std::uint32_t>((sum + spec_.buckets - bucket) % spec_.buckets);
+}
+
+bool CuckooFilter::holds(std::uint32_t index, std::uint16_t fingerprint) const {
+  const std::uint16_t* slots = bucket(index);
+  return std::find(slots, slots + spec_.slots, fingerprint) != slots + spec_.slots;
+}
+
+CuckooFilter::Match CuckooFilter::look_up(std::uint64_t key) const {
+  if (spec_.overflow == FilterOverflow::Exact) return items_.contains(key) ? Match::First : Match::None;
+  const Place place = place_of(key);
+  if (holds(place.first, place.fingerprint)) return Match::First;
+  if (holds(place.second, place.fingerprint)) return Match::Second;
+  if (counted_ != 0 && counters_[counter_of(place.first, place.fingerprint)] != 0) return Match::Counter;
+  return Match::None;
+}
+
+/// Overwrites one slot of a bucket that holds `from`; 0 is an empty one.
+bool CuckooFilter::replace(std::uint32_t index, std::uint16_t from, std::uint16_t to) {
+  std::uint16_t* slots = bucket(index);
+  std::uint16_t* found = std::find(slots, slots + spec_.slots, from);
+  if (found == slots + spec_.slots) return false;
+  *found = to;
+  return true;
+}
+
+bool CuckooFilter::insert(std::uint64_t key) {
+  ++stored_;
+  if (spec_.overflow == FilterOverflow::Exact) {
+    ++items_[key];
+    return true;
+  }
+  const Place place = place_of(key);
+  if (replace(place.first, 0, place.fingerprint) || replace(place.second, 0, place.fingerprint)) return true;
+  std::uint16_t homeless = place.fingerprint;
+  std::uint32_t at = (draw() & 1) == 0 ? place.first : place.second;
+  for (std::uint32_t kick = 0; kick < spec_.max_kicks; ++kick) {
+    std::swap(homeless, bucket(at)[draw() % spec_.slots]);
+    at = other(at, homeless);
+    if (replace(at, 0, homeless)) return true;
+  }
+  --stored_;
+  if (spec_.overflow == FilterOverflow::Conservative) count(at, homeless);
+  return false;
+}
+
+bool CuckooFilter::erase(std::uint64_t key) {
+  if (spec_.overflow == FilterOverflow::Exact) {
+    const auto found = items_.find(key);
+    if (found == items_.end()) return false;
+    if (--found->second == 0) items_.erase(found);
+    --stored_;
+    return true;
+  }
+  const Place place = place_of(key);
+  if (replace(place.first, place.fingerprint, 0) || replace(place.second, place.fingerprint, 0)) {
+    --stored_;
+    return true;
+  }
+  return spec_.overflow == FilterOverflow::Conservative && uncount(place.first, place.fingerprint);
+}
+
+std::size_t CuckooFilter::counter_of(std::uint32_t bucket, std::uint16_t fingerprint) const {
+  const std::uint64_t lower = std::min(bucket, other(bucket, fingerprint));
+  return hash_(lower << 32 | fingerprint, spec_.seed) % counters_.size();
+}
+
+void CuckooFilter::count(std::uint32_t bucket, std::uint16_t fingerprint) {
+  std::uint32_t& counter = counters_[counter_of(bucket, fingerprint)];
+  if (counter == most_) return;
+  ++counted_;
+  if (++counter == most_) ++stuck_;
+}
+
+bool CuckooFilter::uncount(std::uint32_t bucket, std::uint16_t fingerprint) {
+  std::uint32_t& counter = counters_[counter_of(bucket, fingerprint)];
+  if (counter == 0) return false;
+  if (counter == most_) return true;
+  --counter;
+  --counted_;
+  return true;
+}
+
+/// SplitMix64.
+std::uint64_t CuckooFilter::draw() {
+  std::uint64_t z = random_ += 0x9e3779b97f4a7c15ULL;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+  return z ^ z >> 31;
+}
+
+}  // namespace nearfar
