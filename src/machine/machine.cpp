@@ -115,11 +115,24 @@ void Machine::fill_page_tables() {
     const DeviceId where = spec.translation.kind == TranslationKind::Svm ? DeviceId{0} : topology_.host();
     Iommu& iommu = host_->iommu() != nullptr ? *host_->iommu() : gpus_.front()->svm()->iommu();
     std::unique_ptr<PageTable> table = make_table(where, space);
+    PageRequests* requests = host_->page_requests();
+    if (requests != nullptr) requests->driver().add_process(pid, space.first_page(), space.pages());
     space.for_each_page([&](std::uint64_t number, bool) {
       // A page of which every GPU has its own is mapped to the first one's: it is only read.
+      const PageKey key{pid, number};
       const PhysPage page = space.translate(DeviceId{static_cast<std::uint8_t>(space.first_gpu())},
                                             VirtPage{number << space.page_size().bits});
-      table->write(number, Pte::leaf({page, true, 0}, space.page_size().bits != 0));
+      if (requests != nullptr) {
+        PageRecord& record = requests->driver().new_record(key);
+        record.exists = true;
+        record.owner = page;
+        requests->driver().note_resident(page);
+        // What lies on the host is mapped when a GPU has asked for it.
+        if (page.device() == topology_.host()) return;
+      }
+      const Mapping mapping{page, true, 0};
+      table->write(number, Pte::leaf(mapping, space.page_size().bits != 0));
+      if (translation_oracle_) translation_oracle_->granted(TranslationOracle::kEveryGpu, key, mapping);
     });
     iommu.set_table(pid, std::move(table));
   }
@@ -309,6 +322,7 @@ void Machine::add_translation(StatTable& table) {
     table.add("l2_miss.", mmu->parts());
     table.add("uvm.", mmu->driver().stats());
   }
+  if (PageRequests* requests = host_->page_requests()) table.add("uvm.", requests->driver().stats());
   if (Iommu* iommu = host_->iommu()) {
     table.add("l2_miss.", iommu->parts());
     table.add("iommu.", iommu->stats());

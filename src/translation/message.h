@@ -12,7 +12,7 @@ namespace nearfar {
 
 enum class MessageKind : std::uint8_t {
   AtsRequest,   ///< GPU → IOMMU: translate `page`
-  AtsResponse,  ///< IOMMU → GPU: `mapping`
+  AtsResponse,  ///< IOMMU → GPU: `mapping`, or, if `faulted`, that there is none
   Fault,        ///< GPU → host: no sufficient mapping of `page`
   Map,          ///< host → GPU: answer to a fault without a movement: `mapping`
   MoveRequest,  ///< GPU → host: the access counter of `page` has reached its threshold
@@ -24,12 +24,21 @@ enum class MessageKind : std::uint8_t {
   Data,         ///< any → GPU or host: the page itself, with its new mapping
   Part,         ///< any → any: a piece of a large page, before its last
   Done,         ///< GPU → host: the page has come and is mapped
+  TlbQuery,     ///< IOMMU or GPU → GPU: does your L2 TLB hold `page`? `stamp` names the question
+  TlbReply,     ///< GPU → who asked: `held`, with `mapping`; `accounted` cycles went to the lookup
+  TlbVictim,    ///< GPU → IOMMU: `page` has left the L2 TLB; `stamp` is what a design kept with it
+  TlbSpill,     ///< IOMMU → GPU: keep `page` in the L2 TLB, with `stamp`
+  SpillGone,    ///< GPU → IOMMU: a spilled `page` is no longer in the L2 TLB
 };
 
 /// Answers and data never wait behind requests.
 constexpr bool is_response(MessageKind kind) {
   switch (kind) {
     case MessageKind::AtsRequest:
+    case MessageKind::TlbQuery:
+    case MessageKind::TlbVictim:
+    case MessageKind::TlbSpill:
+    case MessageKind::SpillGone:
     case MessageKind::Fault:
     case MessageKind::MoveRequest:
     case MessageKind::Invalidate:
@@ -45,11 +54,11 @@ struct Message {
   Mapping mapping;
   bool write = false;           ///< Fault: a store asks; Transfer: the page moves, it is not copied
   bool tells_done = false;      ///< Map, Transfer, Data: the host waits for Done
-  bool faulted = false;         ///< Transfer, Data: a fault waits for it
-  bool held = false;            ///< Acknowledge: the L2 TLB held it
+  bool faulted = false;         ///< Transfer, Data: a fault waits for it; AtsResponse: there is no mapping
+  bool held = false;            ///< Acknowledge, TlbReply: the L2 TLB held it
   DeviceId from{};              ///< set by the sender
   DeviceId to{};                ///< Transfer: the new owner
-  std::uint32_t stamp = 0;      ///< Fault: low bits of the cycle in which it left; Transfer, Data: the old frame
+  std::uint32_t stamp = 0;      ///< requests: low bits of the cycle in which it left; Transfer, Data: the old frame
   std::uint32_t accounted = 0;  ///< answers to a fault: cycles since it left that the host has put to a component
 
   static Message get(const Transaction& t);

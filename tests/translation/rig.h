@@ -210,7 +210,7 @@ class Rig {
       const std::uint32_t threshold = o.host.uvm.policy == PagePolicy::AccessCounter ? 4 : 0;
       frames = std::make_unique<FrameUse>(o.gpus + 1, o.gmmu.size, threshold);
       if (o.ats) {
-        ats = std::make_unique<AtsPort>(p, o.gmmu.host, *tlb, wire);
+        ats = std::make_unique<AtsPort>(p, o.gmmu.host, *tlb, wire, *this);
       } else {
         gmmu = std::make_unique<Gmmu>(p, o.gmmu, *tlb, wire, *this, *frames, nullptr, &oracle);
       }
@@ -280,11 +280,12 @@ class Rig {
       iommu->parts().add(MissPart::IommuLink, link);
       iommu->request(message.from, message.page, link);
     }
-    void iommu_answers(DeviceId gpu, PageKey page, const Mapping& mapping, std::uint32_t accounted) override {
+    void iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std::uint32_t accounted) override {
       Message message;
       message.kind = MessageKind::AtsResponse;
       message.page = page;
-      message.mapping = mapping;
+      message.faulted = mapping == nullptr;
+      if (mapping != nullptr) message.mapping = *mapping;
       message.accounted = accounted;
       wire.send(gpu, message);
     }

@@ -170,7 +170,7 @@ TEST(Ats, WalkAndIommuHit) {
   rig.run();
   EXPECT_EQ(rig.answers[0].when, 1011U);
   EXPECT_EQ(rig.answers[2].when, 5511U);
-  EXPECT_EQ(rig.iommu().stats().hits, 1U);
+  EXPECT_EQ(rig.iommu().stats().all.hits, 1U);
   EXPECT_EQ(rig.all_parts(), rig.latency());
   EXPECT_EQ(rig.part(MissPart::IommuWalk), 1000U);
   EXPECT_TRUE(rig.idle());
@@ -194,7 +194,7 @@ TEST(Ats, TlbsAreMostlyInclusive) {
   const PageKey page{0, 7};
   EXPECT_NE(rig.iommu().tlb().peek(page), nullptr);
   EXPECT_NE(rig.l2(0).array().peek(page), nullptr);
-  rig.iommu().tlb().erase(page);
+  rig.iommu().remove(page);
   EXPECT_NE(rig.l2(0).array().peek(page), nullptr);
 }
 
@@ -214,9 +214,9 @@ TEST(Ats, UnlimitedTlbMissesEachPageOnce) {
   Rig rig(options, 0, 10'000);
   for (std::uint64_t i = 0; i < 20'000; ++i) rig.ask(0, i % 10'000, i * 600);
   rig.run();
-  EXPECT_EQ(rig.iommu().stats().misses, 10'000U);
-  EXPECT_EQ(rig.iommu().stats().hits, 10'000U);
-  EXPECT_EQ(rig.iommu().stats().evictions, 0U);
+  EXPECT_EQ(rig.iommu().stats().all.misses, 10'000U);
+  EXPECT_EQ(rig.iommu().stats().all.hits, 10'000U);
+  EXPECT_EQ(rig.iommu().stats().all.evictions, 0U);
 }
 
 // --------------------------------------------------------------------------------------------------- faults and moves
