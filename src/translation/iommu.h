@@ -85,6 +85,7 @@ class Iommu final : public WalkClient {
 
   const PageTable& table(Pid pid) const override { return *tables_[pid]; }
   void walked(Walk& walk) override;
+  void queue_has_room() override { take_input(); }
 
   // What a design at the seam does.
   /// Holds a mapping; what had to leave for it is the answer.

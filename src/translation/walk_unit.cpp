@@ -32,11 +32,18 @@ void WalkStats::describe(StatVisitor& visitor) {
     visitor.counter(fmt::format("pw_queue.wait.{}", kind), "cycles",
                     fmt::format("Time that walks of kind {} waited in the queue, summed.", kind), queue_wait[k]);
   }
+  for (std::size_t level = 1; level <= reads.size(); ++level) {
+    visitor.counter(fmt::format("reads.L{}", level), "lines",
+                    fmt::format("Page-table lines read for entries of level {}.", level), reads[level - 1]);
+  }
+  visitor.counter("pw_cache.lookups", "walks", "Walks that asked the walk cache.", cache_lookups);
   visitor.counter("blocked_cycles", "cycles", "Time that requests waited for a place in the queue, summed.",
                   blocked_cycles);
   visitor.counter("pw_queue.full_cycles", "cycles", "Time in which the queue was full.", full_cycles);
   visitor.counter("walks_withdrawn", "walks", "Walks taken back before they started.", withdrawn);
   visitor.histogram("pw_queue.depth", "walks", "Requests in the queue when another one came.", depth);
+  visitor.histogram("walk_latency", "cycles", "Time of a request from its place in the queue to its end.", latency);
+  visitor.histogram("walk_service", "cycles", "Time of a request with a walker.", service);
 }
 
 WalkUnit::WalkUnit(Partition& partition, const WalkersSpec& spec, const WalkSpec& timing, UpperLevels upper,
@@ -48,7 +55,14 @@ WalkUnit::WalkUnit(Partition& partition, const WalkersSpec& spec, const WalkSpec
       client_(client),
       memory_(memory),
       cache_(make_cache(spec)),
-      access_handler_(partition.add_handler<&WalkUnit::on_access>(this)) {}
+      access_handler_(partition.add_handler<&WalkUnit::accessed>(this)),
+      choose_handler_(partition.add_handler<&WalkUnit::on_choose>(this)) {}
+
+void WalkUnit::set_order(WalkOrder& order) {
+  assert(spec_.walkers != 0);
+  order_ = &order;
+  for (std::uint32_t walker = 0; walker < spec_.walkers; ++walker) free_.push_back(static_cast<std::uint16_t>(walker));
+}
 
 Walk& WalkUnit::make(WalkKind kind, PageKey page) {
   Walk* walk = pool_.take();
@@ -67,11 +81,11 @@ void WalkUnit::submit(Walk& walk, WalkSource source) {
 
 bool WalkUnit::withdraw(Walk& walk) {
   for (List* list : lists()) {
-    Walk* before = nullptr;
-    for (Walk* at = list->front(); at != nullptr; before = at, at = at->next) {
+    for (Walk* at = list->front(); at != nullptr; at = at->next) {
       if (at != &walk) continue;
       note_depth();
-      list->remove(at, before);
+      take_out(*list, walk);
+      if (order_ != nullptr && list == &queue_) order_->withdrawn(walk);
       ++stats_.withdrawn;
       pool_.give(&walk);
       pump();
@@ -79,6 +93,12 @@ bool WalkUnit::withdraw(Walk& walk) {
     }
   }
   return false;
+}
+
+void WalkUnit::take_out(List& list, Walk& walk) {
+  Walk* before = nullptr;
+  for (Walk* at = list.front(); at != &walk; at = at->next) before = at;
+  list.remove(&walk, before);
 }
 
 bool WalkUnit::may_start(const Walk& walk) const {
@@ -90,28 +110,58 @@ bool WalkUnit::may_start(const Walk& walk) const {
 void WalkUnit::pump() {
   if (pumping_) return;
   pumping_ = true;
-  do {
-    refill();
-  } while (start_next());
+  refill();
+  if (order_ != nullptr && order_->chooses_late()) {
+    if (!choosing_) {
+      choosing_ = true;
+      partition_.schedule(partition_.pool().take(), choose_handler_, partition_.now());
+    }
+  } else {
+    while (start_next()) refill();
+  }
   pumping_ = false;
+  if (!full()) client_.queue_has_room();
+}
+
+void WalkUnit::on_choose(Transaction* t) {
+  partition_.pool().give(t);
+  choosing_ = false;
+  pumping_ = true;
+  while (start_next()) refill();
+  pumping_ = false;
+  if (!full()) client_.queue_has_room();
 }
 
 /// Requests outside take the free places of the queue: what a waiting message may wait for first, then messages, then
 /// the GPU's own misses.
 void WalkUnit::refill() {
   for (List& list : outside_) {
-    while (!list.empty()) {
-      // One that can start now never takes a place.
-      const bool passes = has_walker() && queue_.size() == 0;
-      if (!passes && queue_.size() >= spec_.queue) return;
-      Walk* walk = list.pop();
-      walk->queued = partition_.now();
-      if (walk->kind == WalkKind::Demand) stats_.blocked_cycles += walk->queued - walk->submitted;
-      note_depth();
-      queue_.push(walk);
-      while (start_next()) {
+    Walk* before = nullptr;
+    for (Walk* walk = list.front(); walk != nullptr;) {
+      if (full()) return;
+      Walk* following = walk->next;
+      if (order_ != nullptr && !order_->has_room(*walk)) {
+        before = walk;
+      } else {
+        list.remove(walk, before);
+        enter(*walk);
       }
+      walk = following;
     }
+  }
+}
+
+void WalkUnit::enter(Walk& walk) {
+  walk.queued = partition_.now();
+  if (walk.kind == WalkKind::Demand) stats_.blocked_cycles += walk.queued - walk.submitted;
+  note_depth();
+  queue_.push(&walk);
+  if (order_ != nullptr) {
+    order_->entered(walk);
+    if (order_->chooses_late()) return;
+  }
+  // One that can start now does not keep its place.
+  while (start_next()) {
   }
 }
 
@@ -125,24 +175,38 @@ void WalkUnit::note_depth() {
   }
 }
 
-/// Lets the first request that may start have a free walker.
+/// Lets the first request that may start, or the one that the order chooses, have a free walker.
 bool WalkUnit::start_next() {
-  if (!has_walker()) return false;
+  if (!has_walker() || queue_.empty()) return false;
+  if (order_ != nullptr) return choose_and_start();
   Walk* before = nullptr;
   for (Walk* walk = queue_.front(); walk != nullptr; before = walk, walk = walk->next) {
     if (!may_start(*walk)) continue;
     note_depth();
     queue_.remove(walk, before);
+    if (partition_.timeline() != nullptr) walk->walker = free_walker();
     start(*walk);
     return true;
   }
   return false;
 }
 
+bool WalkUnit::choose_and_start() {
+  const WalkOrder::Choice choice = order_->choose(free_);
+  if (choice.walk == nullptr) return false;
+  assert(may_start(*choice.walk));
+  note_depth();
+  take_out(queue_, *choice.walk);
+  std::erase(free_, choice.walker);
+  choice.walk->walker = choice.walker;
+  start(*choice.walk);
+  order_->started(*choice.walk);
+  return true;
+}
+
 void WalkUnit::start(Walk& walk) {
   const auto kind = static_cast<std::size_t>(walk.kind);
   walk.started = partition_.now();
-  if (partition_.timeline() != nullptr) walk.walker = free_walker();
   walking_.push_back(&walk);
   if (walk.writes()) ++writers_;
   ++stats_.walks[kind];
@@ -158,48 +222,66 @@ void WalkUnit::start(Walk& walk) {
     partition_.schedule(t, access_handler_, walk.started + timing_.cycles);
     return;
   }
-  const unsigned hit = cache_.look_up(walk.page, table.leaf(), table.root());
-  walk.hit_level = static_cast<std::uint8_t>(hit);
-  if (hit == 0) {
-    ++stats_.cache_misses[kind];
-  } else {
-    ++stats_.cache_hits[hit - 2][kind];
+  // Only entries below what is known already are worth a lookup.
+  const unsigned top = walk.known == 0 ? table.root() : walk.known - 1U;
+  unsigned hit = 0;
+  if (top > table.leaf()) {
+    ++stats_.cache_lookups;
+    hit = cache_.look_up(walk.page, table.leaf(), top);
   }
-  walk.level = static_cast<std::uint8_t>(hit == 0 ? table.root() : hit - 1);
+  walk.hit_level = static_cast<std::uint8_t>(hit);
+  if (hit != 0) {
+    ++stats_.cache_hits[hit - 2][kind];
+  } else if (walk.known == 0) {
+    ++stats_.cache_misses[kind];
+  }
+  walk.level = static_cast<std::uint8_t>(hit == 0 ? top : hit - 1);
   walk.looked_up = walk.started + spec_.cache.latency;
+  if (access_ != nullptr) access_->begins(walk);
   access(walk, t, walk.looked_up);
 }
 
 /// The access of the walk's level begins at `at`.
 void WalkUnit::access(Walk& walk, Transaction* t, Cycle at) {
-  const PageTable& table = client_.table(walk.page.pid());
-  if (walk.level == table.leaf()) walk.at_leaf = at;
+  if (walk.level == client_.table(walk.page.pid()).leaf()) walk.at_leaf = at;
   ++stats_.accesses[static_cast<std::size_t>(walk.kind)];
+  if (access_ != nullptr && access_->access(walk, t, at)) return;
+  read(walk.level, walk.page, t, access_handler_, at);
+}
+
+void WalkUnit::read(unsigned level, PageKey page, Transaction* t, HandlerId done, Cycle at) {
+  ++stats_.reads[level - 1];
   if (timing_.timing == WalkTiming::Memory) {
     // The walk cache's latency stands before the first access; memory adds it behind (see Dram::read).
     t->user = static_cast<std::uint32_t>(at - partition_.now());
-    memory_->read_table(table.line(walk.level, walk.page.number()), t, access_handler_);
+    memory_->read_table(client_.table(page.pid()).line(level, page.number()), t, done);
     return;
   }
-  partition_.schedule(t, access_handler_, at + timing_.cycles_per_level);
+  partition_.schedule(t, done, at + timing_.cycles_per_level);
 }
 
-void WalkUnit::on_access(Transaction* t) {
-  Walk& walk = *reinterpret_cast<Walk*>(static_cast<std::uintptr_t>(t->mask));
+void WalkUnit::accessed(Transaction* t) {
+  Walk& walk = walk_of(*t);
   const PageTable& table = client_.table(walk.page.pid());
-  if (walk.level > table.leaf()) {
-    const bool present = upper_ == UpperLevels::Prebuilt || table.present(walk.level, walk.page.number());
-    if (present || walk.kind == WalkKind::Update) {
-      cache_.fill(walk.page, table.leaf(), walk.level);
+  const unsigned level = walk.level;
+  if (level > table.leaf()) {
+    if (present(level, walk.page) || walk.kind == WalkKind::Update) {
+      cache_.fill(walk.page, table.leaf(), level);
       --walk.level;
       access(walk, t, partition_.now());
+      if (order_ == nullptr) return;
+      order_->line_arrived(walk, level, false, served_);
+      pumping_ = true;
+      answer_served();
+      pumping_ = false;
+      pump();
       return;
     }
     walk.cut_short = true;
     walk.at_leaf = partition_.now();
   }
   partition_.pool().give(t);
-  end(walk);
+  end(walk, level);
 }
 
 std::uint16_t WalkUnit::free_walker() const {
@@ -217,15 +299,39 @@ void WalkUnit::note_span(const Walk& walk) {
       walk.page.number());
 }
 
-void WalkUnit::end(Walk& walk) {
+void WalkUnit::end(Walk& walk, unsigned level) {
   note_span(walk);
   std::erase(walking_, &walk);
   if (walk.writes()) --writers_;
+  if (access_ != nullptr) access_->ended(walk);
+  stats_.service.add(partition_.now() - walk.started);
   pumping_ = true;  // what the client submits now comes behind what waits
-  client_.walked(walk);
+  if (order_ != nullptr) {
+    free_.insert(std::ranges::lower_bound(free_, walk.walker), walk.walker);
+    order_->line_arrived(walk, level, true, served_);
+  }
+  answer(walk);
+  if (order_ != nullptr) answer_served();
   pumping_ = false;
-  pool_.give(&walk);
   pump();
+}
+
+void WalkUnit::answer(Walk& walk) {
+  stats_.latency.add(partition_.now() - walk.queued);
+  client_.walked(walk);
+  pool_.give(&walk);
+}
+
+/// A line that has come for one walk has all that some queued requests need: they end without a walker of their own.
+void WalkUnit::answer_served() {
+  for (Walk* walk : served_) {
+    note_depth();
+    take_out(queue_, *walk);
+    walk->started = walk->looked_up = walk->at_leaf = partition_.now();
+    stats_.queue_wait[static_cast<std::size_t>(walk->kind)] += walk->started - walk->queued;
+    answer(*walk);
+  }
+  served_.clear();
 }
 
 std::string WalkUnit::describe_waiting(const char* name) const {

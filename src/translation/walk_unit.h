@@ -2,6 +2,7 @@
 //
 // A request that finds a free walker starts at once; else it waits in the queue, first come, first served; where that
 // is full, outside it. While a request that writes a page's entry is walking, no other request of that page starts.
+// Designs may decide which request starts (walk_order.h) and how an entry is got (walk_access.h).
 #pragma once
 
 #include <array>
@@ -16,44 +17,18 @@
 #include "translation/page.h"
 #include "translation/page_table.h"
 #include "translation/translation_spec.h"
+#include "translation/walk.h"
+#include "translation/walk_access.h"
 #include "translation/walk_cache.h"
+#include "translation/walk_order.h"
 
 namespace nearfar {
-
-enum class WalkKind : std::uint8_t { Demand, Replay, Invalidate, Update, Forwarded, Writeback };
-inline constexpr std::size_t kWalkKinds = 6;
-inline constexpr std::array<const char*, kWalkKinds> kWalkKindNames = {"demand", "replay",    "invalidate",
-                                                                       "update", "forwarded", "writeback"};
-
-/// One request to walk, from its submission to the client's answer to its end.
-struct Walk {
-  Walk* next = nullptr;  ///< in the queue, or in the free list
-  PageKey page;
-  WalkKind kind = WalkKind::Demand;
-  std::uint8_t level = 0;      ///< of the access under way
-  std::uint8_t hit_level = 0;  ///< where the walk cache let it begin; 0: at the root
-  bool cut_short = false;      ///< an upper entry was invalid: there is no leaf
-  Cycle submitted = 0;
-  Cycle queued = 0;  ///< when it had a place in the queue
-  Cycle started = 0;
-  Cycle looked_up = 0;  ///< the walk cache has answered
-  Cycle at_leaf = 0;    ///< the leaf's access began
-  std::uint16_t walker = 0;
-  void* owner = nullptr;
-  Mapping mapping;  ///< update: what to write
-  std::uint64_t note = 0;
-
-  bool writes() const {
-    return kind == WalkKind::Invalidate || kind == WalkKind::Update || kind == WalkKind::Writeback;
-  }
-};
-
-/// Where a request comes from, in the order in which a place in a full queue is given away.
-enum class WalkSource : std::uint8_t { Writeback, Message, Demand };
 
 struct WalkStats {
   std::array<std::uint64_t, kWalkKinds> walks{};
   std::array<std::uint64_t, kWalkKinds> accesses{};
+  std::array<std::uint64_t, 5> reads{};  ///< by level, from 1
+  std::uint64_t cache_lookups = 0;
   std::array<std::array<std::uint64_t, kWalkKinds>, 4> cache_hits{};  ///< levels 2 to 5
   std::array<std::uint64_t, kWalkKinds> cache_misses{};
   std::array<std::uint64_t, kWalkKinds> queue_wait{};
@@ -61,6 +36,8 @@ struct WalkStats {
   std::uint64_t full_cycles = 0;
   std::uint64_t withdrawn = 0;
   Histogram depth;
+  Histogram latency;
+  Histogram service;
 
   void describe(StatVisitor& visitor);
 };
@@ -71,9 +48,11 @@ class WalkClient {
   virtual const PageTable& table(Pid pid) const = 0;
   /// The last access of a walk has been made; the walk is gone afterwards.
   virtual void walked(Walk& walk) = 0;
+  /// The queue is not full.
+  virtual void queue_has_room() {}
 };
 
-/// Walk access: how a page-table entry is read where it is a real access to memory.
+/// How a page-table line is read where that is a real access to memory.
 class WalkMemory {
  public:
   virtual ~WalkMemory() = default;
@@ -85,6 +64,10 @@ class WalkUnit {
  public:
   WalkUnit(Partition& partition, const WalkersSpec& spec, const WalkSpec& timing, UpperLevels upper, WalkClient& client,
            WalkMemory* memory);
+
+  /// Plugs a design into a seam, before the first request. A walk order needs a limited number of walkers.
+  void set_order(WalkOrder& order);
+  void set_access(WalkAccess& access) { access_ = &access; }
 
   /// A new request; `owner` and the rest are the client's.
   Walk& make(WalkKind kind, PageKey page);
@@ -107,8 +90,24 @@ class WalkUnit {
   WalkCache& cache() { return cache_; }
   Cycle cache_latency() const { return spec_.cache.latency; }
   bool idle() const { return walking_.empty() && queue_.empty() && outside() == 0; }
-  bool full() const { return !has_walker() && queue_.size() >= spec_.queue; }
+  bool full() const { return queue_.size() >= spec_.queue; }
   std::uint32_t waiting() const { return queue_.size(); }
+  std::uint32_t walkers() const { return spec_.walkers; }
+  const PageTable& table(PageKey page) const { return client_.table(page.pid()); }
+  /// Whether the entry of `level` on the way to a page leads on.
+  bool present(unsigned level, PageKey page) const {
+    return upper_ == UpperLevels::Prebuilt || table(page).present(level, page.number());
+  }
+  /// No request that writes the page's entry is walking.
+  bool may_start(const Walk& walk) const;
+
+  /// Reads the entry of `level` for a page, from `at` on, as the baseline does: `t` fires at `done`.
+  void read(unsigned level, PageKey page, Transaction* t, HandlerId done, Cycle at);
+  /// Gives a walk (in `t`, as WalkAccess::access had it) the entry it waits for.
+  void accessed(Transaction* t);
+  HandlerId accessed_handler() const { return access_handler_; }
+  /// The walk that an access is for.
+  static Walk& walk_of(const Transaction& t) { return *reinterpret_cast<Walk*>(static_cast<std::uintptr_t>(t.mask)); }
   WalkStats& stats() { return stats_; }
   std::string describe_waiting(const char* name) const;
 
@@ -118,14 +117,18 @@ class WalkUnit {
   std::array<List*, 4> lists() { return {&queue_, &outside_[0], &outside_[1], &outside_[2]}; }
   std::uint32_t outside() const { return outside_[0].size() + outside_[1].size() + outside_[2].size(); }
   bool has_walker() const { return spec_.walkers == 0 || walking_.size() < spec_.walkers; }
-  bool may_start(const Walk& walk) const;
   void pump();
+  void on_choose(Transaction* t);
+  bool choose_and_start();
   bool start_next();
   void refill();
   void start(Walk& walk);
   void access(Walk& walk, Transaction* t, Cycle at);
-  void on_access(Transaction* t);
-  void end(Walk& walk);
+  void enter(Walk& walk);
+  void end(Walk& walk, unsigned level);
+  void answer(Walk& walk);
+  void answer_served();
+  static void take_out(List& list, Walk& walk);
   void note_depth();
   void note_span(const Walk& walk);
   std::uint16_t free_walker() const;
@@ -138,11 +141,17 @@ class WalkUnit {
   WalkMemory* memory_;
   WalkCache cache_;
   HandlerId access_handler_;
+  HandlerId choose_handler_;
+  WalkOrder* order_ = nullptr;
+  WalkAccess* access_ = nullptr;
   List queue_;
   std::array<List, 3> outside_;  ///< by source: requests that found the queue full
   std::vector<Walk*> walking_;
   std::uint32_t writers_ = 0;  ///< among them
   bool pumping_ = false;
+  bool choosing_ = false;            ///< an order will be asked at the end of this cycle
+  std::vector<std::uint16_t> free_;  ///< with an order: the numbers of the free walkers, lowest first
+  std::vector<Walk*> served_;
   Cycle full_since_ = 0;
   Pool<Walk, 64> pool_;
   WalkStats stats_;

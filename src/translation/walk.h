@@ -1,0 +1,43 @@
+// A request to walk a page table, from its submission to the client's answer to its end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/types.h"
+#include "translation/page.h"
+
+namespace nearfar {
+
+enum class WalkKind : std::uint8_t { Demand, Replay, Invalidate, Update, Forwarded, Writeback };
+inline constexpr std::size_t kWalkKinds = 6;
+inline constexpr std::array<const char*, kWalkKinds> kWalkKindNames = {"demand", "replay",    "invalidate",
+                                                                       "update", "forwarded", "writeback"};
+
+/// Where a request comes from, in the order in which a place in a full queue is given away.
+enum class WalkSource : std::uint8_t { Writeback, Message, Demand };
+
+struct Walk {
+  Walk* next = nullptr;  ///< in the queue, or in the free list
+  PageKey page;
+  WalkKind kind = WalkKind::Demand;
+  std::uint8_t level = 0;      ///< of the access under way
+  std::uint8_t hit_level = 0;  ///< where the walk cache let it begin; 0: nowhere
+  std::uint8_t known = 0;      ///< lowest level whose entry the walk order found while it waited; 0: none
+  bool cut_short = false;      ///< an upper entry was invalid: there is no leaf
+  Cycle submitted = 0;
+  Cycle queued = 0;  ///< when it had a place in the queue
+  Cycle started = 0;
+  Cycle looked_up = 0;       ///< the walk cache has answered
+  Cycle at_leaf = 0;         ///< the leaf's access began
+  std::uint16_t walker = 0;  ///< its number, where there is a walk order or a timeline
+  void* owner = nullptr;
+  Mapping mapping;  ///< update: what to write
+  std::uint64_t note = 0;
+
+  bool writes() const {
+    return kind == WalkKind::Invalidate || kind == WalkKind::Update || kind == WalkKind::Writeback;
+  }
+};
+
+}  // namespace nearfar
