@@ -6,6 +6,9 @@
 #include <algorithm>
 
 #include "config/error.h"
+#include "designs/dws/plug_in.h"
+#include "designs/least_tlb/plug_in.h"
+#include "designs/tlb_probing/plug_in.h"
 
 namespace nearfar {
 namespace {
@@ -29,6 +32,12 @@ std::vector<Design> make_designs() {
        {"placement"},
        {Mmu},
        {"placement.policy=access-counter"}},
+      {"dws",
+       "Each process owns walkers; a walker without work of its owner's steals another's.",
+       {"walk order"},
+       {Ats, Mmu},
+       {},
+       make_dws},
       {"first-touch",
        "A page moves to the GPU that touches it first; the others map it there.",
        {"placement"},
@@ -64,12 +73,24 @@ std::vector<Design> make_designs() {
        {"IOMMU TLB content"},
        {Ats},
        {"iommu.tlb.entries=0"}},
+      {"least-tlb",
+       "The IOMMU TLB holds what L2 TLBs gave up; GPUs share theirs, or take what it spills.",
+       {"IOMMU TLB content"},
+       {Ats},
+       {},
+       make_least_tlb},
       {"on-touch", "A page moves to every GPU that touches it.", {"placement"}, {Mmu}, {"placement.policy=on-touch"}},
       {"replication",
        "Readers get read-only copies of a page; a writer has the only one.",
        {"placement"},
        {Mmu},
        {"placement.policy=replication"}},
+      {"tlb-probing",
+       "An L2 TLB miss asks the L2 TLBs of the neighbours on a ring before the IOMMU.",
+       {"IOMMU TLB content"},
+       {Ats},
+       {},
+       make_tlb_probing},
       {"zero-latency-invalidation",
        "An invalidation that reaches a GPU takes effect in its page table at once.",
        {"how to invalidate"},

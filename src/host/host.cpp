@@ -178,9 +178,7 @@ void Host::on_message(Transaction* t) {
     page_requests_->on_message(message);
     return;
   }
-  const auto link = static_cast<std::uint32_t>(partition_.now()) - message.stamp;
-  iommu_->parts().add(MissPart::IommuLink, link);
-  iommu_->request(message.from, message.page, link);
+  iommu_->request(message);
 }
 
 void Host::send(DeviceId to, const Message& message) {

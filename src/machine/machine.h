@@ -7,6 +7,7 @@
 #include "gpu/gpu.h"
 #include "host/host.h"
 #include "machine/run.h"
+#include "machine/sharing.h"
 #include "machine/statistics.h"
 #include "memory/oracle.h"
 #include "sim/engine.h"
@@ -27,6 +28,8 @@ class Machine {
   void fill_records(Pid pid, const AddressSpace& space);
   void add_translation(StatTable& table);
   void add_sharing(StatTable& table);
+  void add_series(const SharingStats& sharing);
+  void add_processes(StatTable& table);
   void run_engine();
   void check_drained();
   static StatTable gpu_table(Gpu& gpu);
@@ -42,6 +45,7 @@ class Machine {
   std::vector<Process> processes_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   std::unique_ptr<Host> host_;
+  std::vector<Series> series_;
   std::vector<std::unique_ptr<StatTable>> first_executions_;  ///< by GPU, when several applications run
 };
 

@@ -73,12 +73,14 @@ void Iommu::count(PageKey page, Update update) {
   if (!stats_.by_process.empty()) update(stats_.by_process[page.pid()]);
 }
 
-void Iommu::request(DeviceId gpu, PageKey page, std::uint32_t accounted) {
+void Iommu::request(const Message& message) {
   const Cycle now = partition_.now();
+  const PageKey page = message.page;
   Transaction* t = partition_.pool().take();
   t->mask = page.value;
-  t->requester = gpu.value;
-  t->accounted = accounted;
+  t->requester = message.from.value;
+  t->user = message.raced ? 0 : 1;
+  t->accounted = static_cast<std::uint32_t>(now) - message.stamp;  // on the link
   const Cycle start = port_.take(now);
   stats_.input_wait_cycles += start - now;
   t->line = PhysLine{now};  // when it came
@@ -111,10 +113,9 @@ bool Iommu::look_up(const Transaction& t) {
   PendingTranslation* pending = held == nullptr ? pending_.find(page) : nullptr;
   if (held == nullptr && pending == nullptr && (pending_.full() || (two_levels_ && walkers_.full()))) return false;
 
-  Waiter waiter{gpu, t.accounted, now};
-  const auto looked = static_cast<std::uint32_t>(now - t.line.value);
-  parts_.add(MissPart::IommuTlb, looked);
-  waiter.accounted += looked;
+  Waiter waiter{gpu, 0, t.line.value - t.accounted, t.user != 0};
+  spend(waiter, MissPart::IommuLink, t.line.value);
+  spend(waiter, MissPart::IommuTlb, now);
   count(page, [](IommuProcessStats& stats) { ++stats.lookups; });
   if (observed_) note_reuse(page);
   if (held != nullptr) {
@@ -168,10 +169,8 @@ void Iommu::walked(Walk& walk) {
   const Cycle now = partition_.now();
   for (Waiter& waiter : pending.waiters) {
     // Who joined late has waited for a walk that others began.
-    const Cycle walk_from = std::max(walk.started, waiter.stamp);
-    parts_.add(MissPart::IommuQueue, walk_from - waiter.stamp);
-    parts_.add(MissPart::IommuWalk, now - walk_from);
-    waiter.accounted += static_cast<std::uint32_t>(now - waiter.stamp);
+    spend(waiter, MissPart::IommuQueue, std::max(walk.started, waiter.stamp));
+    spend(waiter, MissPart::IommuWalk, now);
   }
   const Pte entry = tables_[walk.page.pid()]->read(walk.page.number());
   const Mapping mapping{entry.page(), entry.writable(), 0};
@@ -185,6 +184,15 @@ void Iommu::walked(Walk& walk) {
   }
   respond_all(pending, entry.valid() ? &mapping : nullptr);
   close_if_done(pending);
+}
+
+/// Puts a requester's time since its stamp to a part.
+void Iommu::spend(Waiter& waiter, MissPart part, Cycle until) {
+  if (waiter.measured) {
+    parts_.add(part, until - waiter.stamp);
+    waiter.accounted += static_cast<std::uint32_t>(until - waiter.stamp);
+  }
+  waiter.stamp = until;
 }
 
 std::optional<Tlb::Entry> Iommu::fill(PageKey page, const Mapping& mapping, std::uint32_t note) {
@@ -202,12 +210,8 @@ void Iommu::remove(PageKey page) {
 void Iommu::charge(PendingTranslation& pending, MissPart part, MissPart last, Cycle at_most) {
   const Cycle now = partition_.now();
   for (Waiter& waiter : pending.waiters) {
-    const Cycle all = now - waiter.stamp;
-    const Cycle end = std::min(at_most, all);
-    parts_.add(part, all - end);
-    parts_.add(last, end);
-    waiter.accounted += static_cast<std::uint32_t>(all);
-    waiter.stamp = now;
+    spend(waiter, part, now - std::min(at_most, now - waiter.stamp));
+    spend(waiter, last, now);
   }
 }
 

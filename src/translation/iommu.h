@@ -80,8 +80,8 @@ class Iommu final : public WalkClient {
   /// Plugs a design into the seam "IOMMU TLB content".
   void set_content(IommuContent& content) { content_ = &content; }
 
-  /// A request of `gpu` arrives, `accounted` cycles after its miss was known.
-  void request(DeviceId gpu, PageKey page, std::uint32_t accounted);
+  /// A request of a GPU arrives.
+  void request(const Message& message);
 
   const PageTable& table(Pid pid) const override { return *tables_[pid]; }
   void walked(Walk& walk) override;
@@ -93,7 +93,7 @@ class Iommu final : public WalkClient {
   void remove(PageKey page);
   void start_walk(PendingTranslation& pending);
   PendingTranslation& pending(std::uint32_t id) { return pending_.at(id); }
-  /// Puts the time of all who wait, up to now, to `part`, but its last `at_most` cycles to `last`.
+  /// Puts the time of all who wait, up to now, to `part`, but its last cycles, at most `at_most`, to `last`.
   void charge(PendingTranslation& pending, MissPart part, MissPart last, Cycle at_most);
   /// Answers all who wait with a mapping that was found elsewhere, and takes back a walk that has not started. What
   /// their time went to has been charged.
@@ -133,6 +133,7 @@ class Iommu final : public WalkClient {
   void take_input();
   void look_at_contents();
   void note_reuse(PageKey page);
+  void spend(Waiter& waiter, MissPart part, Cycle until);
   template <class Update>
   void count(PageKey page, Update update);
 

@@ -20,6 +20,7 @@ struct PendingTranslation {
     DeviceId gpu{};
     std::uint32_t accounted = 0;  ///< cycles since its miss that have been put to a part
     Cycle stamp = 0;              ///< up to here
+    bool measured = true;         ///< its time is put to parts here
   };
 
   std::uint32_t id = 0;  ///< its place in the table

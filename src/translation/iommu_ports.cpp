@@ -9,6 +9,7 @@ void AtsPort::missed(PageKey page, Miss& miss) {
   Message message;
   message.kind = MessageKind::AtsRequest;
   message.page = page;
+  message.raced = miss.raced;
   message.stamp = static_cast<std::uint32_t>(partition_.now());
   messenger_.send(host_, message);
 }
@@ -26,7 +27,7 @@ void AtsPort::on_message(const Message& message) {
 void AtsPort::answered(const Message& message) {
   Miss& miss = *tlb_.pending(message.page);
   L2Tlb::charge_elsewhere(miss, message.accounted);
-  tlb_.charge(miss, MissPart::IommuLink);
+  tlb_.charge(miss, miss.raced ? MissPart::IommuWalk : MissPart::IommuLink);
   if (!message.faulted) {
     tlb_.answer(message.page, message.mapping);
     return;
@@ -76,10 +77,14 @@ void SvmPort::missed(PageKey page, Miss& miss) {
 }
 
 void SvmPort::on_request(Transaction* t) {
-  const PageKey page{t->mask};
+  Message message;
+  message.kind = MessageKind::AtsRequest;
+  message.page = PageKey{t->mask};
+  message.from = partition_.device();
+  message.stamp = static_cast<std::uint32_t>(partition_.now());
   partition_.pool().give(t);
-  tlb_.charge(*tlb_.pending(page), MissPart::IommuLink);
-  iommu_.request(partition_.device(), page, 0);
+  tlb_.charge(*tlb_.pending(message.page), MissPart::IommuLink);
+  iommu_.request(message);
 }
 
 void SvmPort::iommu_answers(DeviceId, PageKey page, const Mapping* mapping, std::uint32_t accounted) {

@@ -56,6 +56,7 @@ struct Message {
   bool tells_done = false;      ///< Map, Transfer, Data: the host waits for Done
   bool faulted = false;         ///< Transfer, Data: a fault waits for it; AtsResponse: there is no mapping
   bool held = false;            ///< Acknowledge, TlbReply: the L2 TLB held it
+  bool raced = false;           ///< AtsRequest: others are asked too (Miss::raced)
   DeviceId from{};              ///< set by the sender
   DeviceId to{};                ///< Transfer: the new owner
   std::uint32_t stamp = 0;      ///< requests: low bits of the cycle in which it left; Transfer, Data: the old frame
@@ -71,8 +72,8 @@ inline void Message::put(Transaction& t) const {
   t.mask = page.value;
   t.line = PhysLine{mapping.page.value};
   t.user = static_cast<std::uint32_t>(kind) | (write ? 1U << 8 : 0U) | (faulted ? 1U << 9 : 0U) |
-           (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (mapping.writable ? 1U << 11 : 0U) |
-           std::uint32_t{to.value} << 16;
+           (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (raced ? 1U << 13 : 0U) |
+           (mapping.writable ? 1U << 11 : 0U) | std::uint32_t{to.value} << 16;
   t.data_bytes = mapping.epoch;
   t.requester = from.value;
   t.stage_start = stamp;
@@ -89,6 +90,7 @@ inline Message Message::get(const Transaction& t) {
   m.faulted = (t.user >> 9 & 1) != 0;
   m.tells_done = (t.user >> 12 & 1) != 0;
   m.held = (t.user >> 10 & 1) != 0;
+  m.raced = (t.user >> 13 & 1) != 0;
   m.to = DeviceId{static_cast<std::uint8_t>(t.user >> 16)};
   m.from = DeviceId{t.requester};
   m.stamp = t.stage_start;

@@ -78,6 +78,7 @@ struct Miss {
   bool stale = false;        ///< an invalidation came while it was waiting or walking
   bool invalidated = false;  ///< an invalidation, `epoch`, came while the host was asked
   bool replayed = false;     ///< its time from here on is the replay's
+  bool raced = false;  ///< the IOMMU is asked beside others: it puts no time to parts, since its answer may be dropped
   Epoch epoch = 0;
   std::uint64_t merged = 0;        ///< requests that joined
   std::uint64_t merged_since = 0;  ///< sum of the cycles in which they did
