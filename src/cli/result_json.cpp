@@ -75,6 +75,14 @@ Json statistics_of(const RunResult& result) {
   return out;
 }
 
+Json series_of(const RunResult& result) {
+  Json out = Json::object();
+  for (const Series& series : result.series) {
+    append(out, series.name, {{"every_cycles", series.every}, {"values", series.values}});
+  }
+  return out;
+}
+
 Json json_of(const Report& report) {
   const RunResult& result = report.result;
   Json out;
@@ -105,6 +113,7 @@ Json json_of(const Report& report) {
   out["configuration"] = std::move(values);
   out["configuration_origins"] = std::move(origins);
   out["statistics"] = statistics_of(result);
+  if (!result.series.empty()) out["series"] = series_of(result);
   return out;
 }
 

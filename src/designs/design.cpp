@@ -7,9 +7,12 @@
 
 #include "config/error.h"
 #include "designs/asap/plug_in.h"
+#include "designs/dws/plug_in.h"
 #include "designs/idyll/plug_in.h"
+#include "designs/least_tlb/plug_in.h"
 #include "designs/neighborhood/plug_in.h"
 #include "designs/pte_cache/plug_in.h"
+#include "designs/tlb_probing/plug_in.h"
 #include "designs/trans_fw/plug_in.h"
 
 namespace nearfar {
@@ -40,6 +43,12 @@ std::vector<Design> make_designs() {
        {Mmu},
        {},
        make_asap},
+      {"dws",
+       "Each process owns walkers; a walker without work of its owner's steals another's.",
+       {"walk order"},
+       {Ats, Mmu},
+       {},
+       make_dws},
       {"first-touch",
        "A page moves to the GPU that touches it first; the others map it there.",
        {"placement"},
@@ -100,6 +109,12 @@ std::vector<Design> make_designs() {
        {"IOMMU TLB content"},
        {Ats},
        {"iommu.tlb.entries=0"}},
+      {"least-tlb",
+       "The IOMMU TLB holds what L2 TLBs gave up; GPUs share theirs, or take what it spills.",
+       {"IOMMU TLB content"},
+       {Ats},
+       {},
+       make_least_tlb},
       {"neighborhood",
        "A page-table line serves all waiting requests whose entries it has, at every level.",
        {"walk order"},
@@ -124,6 +139,12 @@ std::vector<Design> make_designs() {
        {"placement"},
        {Mmu},
        {"placement.policy=replication"}},
+      {"tlb-probing",
+       "An L2 TLB miss asks the L2 TLBs of the neighbours on a ring before the IOMMU.",
+       {"IOMMU TLB content"},
+       {Ats},
+       {},
+       make_tlb_probing},
       {"trans-fw",
        "Misses skip walks that would fault, and GPUs answer faults that wait at the host.",
        {},

@@ -59,7 +59,8 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   if (translation_.observe) l2_tlb_->take_snapshots(translation_.snapshot);
   context_.l2_tlb = l2_tlb_.get();
   if (translation_.kind == TranslationKind::Ats) {
-    ats_ = std::make_unique<AtsPort>(partition_, topology_.host(), *l2_tlb_, *this);
+    ats_ = std::make_unique<AtsPort>(partition_, topology_.host(), *l2_tlb_, *this, *this);
+    context_.translation_oracle = oracle;
     return;
   }
   if (translation_.kind == TranslationKind::Svm) {

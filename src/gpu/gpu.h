@@ -82,6 +82,7 @@ class Gpu final : public FabricClient,
   AtsPort* ats() { return ats_.get(); }
   SvmPort* svm() { return svm_.get(); }
   Partition& partition() { return partition_; }
+  std::size_t applications() const { return processes_.size(); }
   DesignParts& parts() { return parts_; }
   /// The oracles watch this run.
   bool checked() const { return oracle_ != nullptr; }

@@ -21,25 +21,32 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       start_handler_(partition.add_handler<&Host::on_start>(this)),
       table_reader_(partition, home_) {
   if (spec.translation.kind == TranslationKind::Ats) {
-    iommu_ = std::make_unique<Iommu>(partition, spec.iommu, spec.walk, spec.page_table, false, *this, this);
+    IommuSpec iommu = spec.iommu;
+    if (iommu.pending == 0) iommu.pending = spec.gpus * spec.gpu.l2_tlb.mshrs;
+    iommu_ = std::make_unique<Iommu>(partition, iommu, spec.walk, spec.page_table, false, *this, this);
     if (spec.translation.observe) {
       iommu_->observe(spec.translation.snapshot);
       iommu_->walkers().measure_concurrency();
     }
+  }
+  UvmOptions uvm;
+  uvm.gpus = spec.gpus;
+  uvm.host = topology.host();
+  uvm.uvm = spec.uvm;
+  uvm.migration = spec.migration;
+  uvm.invalidate = spec.invalidate;
+  uvm.policy = spec.policy;
+  uvm.size = spec.page.size;
+  uvm.gpu_pages = spec.gpu.dram.capacity / spec.page.size.bytes();
+  if (iommu_ && spec.policy != PagePolicy::Pinned) {
+    page_requests_ = std::make_unique<PageRequests>(partition, uvm, frames, *iommu_, *this, *this, translation_oracle);
   }
   if (spec.translation.kind != TranslationKind::Mmu) return;
   HostMmuOptions options;
   options.mmu = spec.host.mmu;
   options.walk = spec.walk;
   options.table = spec.page_table;
-  options.uvm.gpus = spec.gpus;
-  options.uvm.host = topology.host();
-  options.uvm.uvm = spec.uvm;
-  options.uvm.migration = spec.migration;
-  options.uvm.invalidate = spec.invalidate;
-  options.uvm.policy = spec.policy;
-  options.uvm.size = spec.page.size;
-  options.uvm.gpu_pages = spec.gpu.dram.capacity / spec.page.size.bytes();
+  options.uvm = uvm;
   mmu_ = std::make_unique<HostMmu>(partition, options, frames, *this, *this, *this,
                                    spec.migration.ideal ? nullptr : translation_oracle);
 }
@@ -170,20 +177,23 @@ void Host::on_message(Transaction* t) {
     mmu_->on_message(message);
     return;
   }
-  const auto link = static_cast<std::uint32_t>(partition_.now()) - message.stamp;
-  iommu_->parts().add(MissPart::IommuLink, link);
-  iommu_->request(message.from, message.page, link);
+  if (message.kind != MessageKind::AtsRequest) {
+    page_requests_->on_message(message);
+    return;
+  }
+  iommu_->request(message);
 }
 
 void Host::send(DeviceId to, const Message& message) {
   send_translation_message(partition_, fabric_, spec_.translation.message, spec_.page.size, to, message);
 }
 
-void Host::iommu_answers(DeviceId gpu, PageKey page, const Mapping& mapping, std::uint32_t accounted) {
+void Host::iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std::uint32_t accounted) {
   Message message;
   message.kind = MessageKind::AtsResponse;
   message.page = page;
-  message.mapping = mapping;
+  message.faulted = mapping == nullptr;
+  if (mapping != nullptr) message.mapping = *mapping;
   message.accounted = accounted;
   send(gpu, message);
 }
@@ -212,13 +222,14 @@ void Host::tell(DeviceId gpu, const Control& control) {
 
 bool Host::idle() const {
   return home_.pending() == 0 && fabric_.waiting() == 0 && (!mmu_ || mmu_->idle()) && (!iommu_ || iommu_->idle()) &&
-         parts_.idle();
+         (!page_requests_ || page_requests_->idle()) && parts_.idle();
 }
 
 std::string Host::describe_waiting() const {
   std::string text = home_.describe_waiting() + fabric_.describe_waiting();
   if (mmu_) text += mmu_->describe_waiting();
   if (iommu_) text += iommu_->describe_waiting();
+  if (page_requests_) text += page_requests_->describe_waiting();
   text += parts_.describe_waiting();
   for (std::size_t a = 0; a < progress_.size(); ++a) {
     if (progress_[a].gpus_running == 0) continue;

@@ -15,6 +15,7 @@
 #include "translation/design_part.h"
 #include "translation/host_mmu.h"
 #include "translation/iommu.h"
+#include "translation/page_requests.h"
 #include "translation/table_reader.h"
 
 namespace nearfar {
@@ -59,10 +60,12 @@ class Host final : public FabricClient,
   void send(DeviceId to, const Message& message) override;
   void write_back(PhysPage page) override;
   void page_came(PhysPage from, PhysPage to) override;
-  void iommu_answers(DeviceId gpu, PageKey page, const Mapping& mapping, std::uint32_t accounted) override;
+  void iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std::uint32_t accounted) override;
   void read_table(PhysLine line, Transaction* t, HandlerId done) override { table_reader_.read(line, t, done); }
   HostMmu* mmu() { return mmu_.get(); }
   Iommu* iommu() { return iommu_.get(); }
+  PageRequests* page_requests() { return page_requests_.get(); }
+  std::size_t applications() const { return processes_.size(); }
   Partition& partition() { return partition_; }
   DesignParts& parts() { return parts_; }
   /// The oracles watch this run.
@@ -121,8 +124,9 @@ class Host final : public FabricClient,
   Cycle end_ = 0;
   HandlerId start_handler_;
   TableReader table_reader_;
-  std::unique_ptr<HostMmu> mmu_;  ///< mmu
-  std::unique_ptr<Iommu> iommu_;  ///< ats
+  std::unique_ptr<HostMmu> mmu_;                 ///< mmu
+  std::unique_ptr<Iommu> iommu_;                 ///< ats
+  std::unique_ptr<PageRequests> page_requests_;  ///< ats, where pages move
   DesignParts parts_;
 };
 

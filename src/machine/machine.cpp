@@ -7,7 +7,6 @@
 #include <chrono>
 
 #include "config/error.h"
-#include "machine/sharing.h"
 
 namespace nearfar {
 namespace {
@@ -115,11 +114,24 @@ void Machine::fill_page_tables() {
     const DeviceId where = spec.translation.kind == TranslationKind::Svm ? DeviceId{0} : topology_.host();
     Iommu& iommu = host_->iommu() != nullptr ? *host_->iommu() : gpus_.front()->svm()->iommu();
     std::unique_ptr<PageTable> table = make_table(where, space);
+    PageRequests* requests = host_->page_requests();
+    if (requests != nullptr) requests->driver().add_process(pid, space.first_page(), space.pages());
     space.for_each_page([&](std::uint64_t number, bool) {
       // A page of which every GPU has its own is mapped to the first one's: it is only read.
+      const PageKey key{pid, number};
       const PhysPage page = space.translate(DeviceId{static_cast<std::uint8_t>(space.first_gpu())},
                                             VirtPage{number << space.page_size().bits});
-      table->write(number, Pte::leaf({page, true, 0}, space.page_size().bits != 0));
+      if (requests != nullptr) {
+        PageRecord& record = requests->driver().new_record(key);
+        record.exists = true;
+        record.owner = page;
+        requests->driver().note_resident(page);
+        // What lies on the host is mapped when a GPU has asked for it.
+        if (page.device() == topology_.host()) return;
+      }
+      const Mapping mapping{page, true, 0};
+      table->write(number, Pte::leaf(mapping, space.page_size().bits != 0));
+      if (translation_oracle_) translation_oracle_->granted(TranslationOracle::kEveryGpu, key, mapping);
     });
     iommu.set_table(pid, std::move(table));
   }
@@ -218,7 +230,9 @@ void Machine::check_drained() {
           fmt::format("check: {} transactions are left in GPU {} at the end.\n{}", alive, g, gpu.describe_waiting()));
     }
     count(gpu.fabric());
+    gpu.parts().check();
   }
+  host_->parts().check();
   if (!host_->idle() || engine_.partition(gpus_.size()).pool().live() != 1) {
     throw SimulationError("check: transactions are left in the host at the end.\n" + host_->describe_waiting());
   }
@@ -266,6 +280,7 @@ StatTable Machine::collect() {
   table.add("latency.load.", latency);
   add_translation(table);
   add_sharing(table);
+  if (gpus_.front()->l2_tlb() != nullptr) add_processes(table);
 
   for (const char* what : {"packets", "bytes"}) {
     std::uint64_t sum = 0;
@@ -294,6 +309,41 @@ void Machine::add_sharing(StatTable& table) {
   }
   sharing.add_snapshots(snapshots, host_->iommu() == nullptr ? nullptr : &host_->iommu()->snapshots());
   table.add("", sharing);
+  add_series(sharing);
+}
+
+/// What the TLBs held, instant by instant.
+void Machine::add_series(const SharingStats& sharing) {
+  const Cycle every = request_.system.translation.snapshot;
+  if (Iommu* iommu = host_->iommu()) {
+    for (unsigned g = 0; g < gpus_.size(); ++g) {
+      Series series{fmt::format("iommu.tlb.occupancy.gpu{}", g), every, {}};
+      for (const auto& homes : iommu->occupancy()) series.values.push_back(homes[g]);
+      series_.push_back(std::move(series));
+    }
+  }
+  using Held = SharingStats::Held;
+  const auto add = [&](const char* name, std::uint64_t Held::*value) {
+    Series series{name, every, {}};
+    for (const Held& held : sharing.instants) series.values.push_back(held.*value);
+    series_.push_back(std::move(series));
+  };
+  add("tlb.snapshot.in_one_l2", &Held::in_one_l2);
+  add("tlb.snapshot.in_several_l2", &Held::in_several_l2);
+  add("tlb.snapshot.in_l2_and_iommu", &Held::in_l2_and_iommu);
+  add("tlb.snapshot.total", &Held::total);
+  std::ranges::sort(series_, {}, &Series::name);
+}
+
+/// A GPU runs one of several processes: what is its L2 TLB's is that process's.
+void Machine::add_processes(StatTable& table) {
+  if (processes_.size() == 1) return;
+  for (std::size_t p = 0; p < processes_.size(); ++p) {
+    for (const char* what : kProcessTlbStats) {
+      table.set(fmt::format("gpus.l2_tlb.{}.pid{}", what, p),
+                table.at(fmt::format("gpu{}.l2_tlb.{}", processes_[p].first_gpu, what)));
+    }
+  }
 }
 
 /// The IOMMU's walkers, with what was observed of them.
@@ -315,6 +365,7 @@ void Machine::add_translation(StatTable& table) {
     table.add("l2_miss.", mmu->parts());
     table.add("uvm.", mmu->driver().stats());
   }
+  if (PageRequests* requests = host_->page_requests()) table.add("uvm.", requests->driver().stats());
   if (Iommu* iommu = host_->iommu()) {
     table.add("l2_miss.", iommu->parts());
     table.add("iommu.", iommu->stats());
@@ -346,6 +397,7 @@ RunResult Machine::result() {
   table.set("run.accesses", result.accesses);
   table.set("run.launches", result.launches.size());
   result.statistics = table.values();
+  result.series = series_;
   for (unsigned d = 0; request_.timeline.on && d <= gpus_.size(); ++d) {
     const Timeline& timeline = *engine_.partition(d).timeline();
     result.timeline.insert(result.timeline.end(), timeline.events().begin(), timeline.events().end());

@@ -7,6 +7,7 @@
 #include "gpu/gpu.h"
 #include "host/host.h"
 #include "machine/run.h"
+#include "machine/sharing.h"
 #include "machine/statistics.h"
 #include "memory/oracle.h"
 #include "sim/engine.h"
@@ -28,6 +29,8 @@ class Machine {
   void add_translation(StatTable& table);
   static void add_walkers(StatTable& table, WalkUnit& walkers);
   void add_sharing(StatTable& table);
+  void add_series(const SharingStats& sharing);
+  void add_processes(StatTable& table);
   void run_engine();
   void check_drained();
   static StatTable gpu_table(Gpu& gpu);
@@ -43,6 +46,7 @@ class Machine {
   std::vector<Process> processes_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   std::unique_ptr<Host> host_;
+  std::vector<Series> series_;
   std::vector<std::unique_ptr<StatTable>> first_executions_;  ///< by GPU, when several applications run
 };
 

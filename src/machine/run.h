@@ -45,6 +45,13 @@ struct LaunchResult {
   std::uint64_t accesses = 0;
 };
 
+/// A value at each multiple of a number of cycles.
+struct Series {
+  std::string name;
+  Cycle every = 0;
+  std::vector<std::uint64_t> values;
+};
+
 struct RunResult {
   Cycle cycles = 0;
   std::uint64_t instructions = 0;
@@ -54,6 +61,7 @@ struct RunResult {
   std::uint64_t peak_rss_bytes = 0;
   std::vector<LaunchResult> launches;   ///< of first executions, in order of their end
   std::vector<StatValue> statistics;    ///< sorted by name
+  std::vector<Series> series;           ///< of an observed run, sorted by name
   std::vector<TimelineEvent> timeline;  ///< by start
   std::uint64_t timeline_lost = 0;      ///< events beyond the limit
 };

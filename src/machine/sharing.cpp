@@ -50,13 +50,19 @@ void SharingStats::add_snapshots(const std::vector<const std::vector<L2Tlb::Snap
     if (iommu != nullptr) {
       for (const PageKey page : (*iommu)[i].pages) places[page].iommu = true;
     }
-    ++snapshots;
-    in_any += places.size();
+    Held now;
+    now.total = places.size();
     for (const auto& [page, place] : places) {
-      if (place.l2_tlbs == 1) ++in_one_l2;
-      if (place.l2_tlbs > 1) ++in_several_l2;
-      if (place.l2_tlbs != 0 && place.iommu) ++in_l2_and_iommu;
+      if (place.l2_tlbs == 1) ++now.in_one_l2;
+      if (place.l2_tlbs > 1) ++now.in_several_l2;
+      if (place.l2_tlbs != 0 && place.iommu) ++now.in_l2_and_iommu;
     }
+    ++snapshots;
+    held.in_one_l2 += now.in_one_l2;
+    held.in_several_l2 += now.in_several_l2;
+    held.in_l2_and_iommu += now.in_l2_and_iommu;
+    held.total += now.total;
+    instants.push_back(now);
   }
 }
 
@@ -74,12 +80,12 @@ void SharingStats::describe(StatVisitor& visitor) {
                   writes_to_shared);
   visitor.counter("tlb.snapshot.count", "snapshots", "Instants at which the contents of all TLBs were compared.",
                   snapshots);
-  visitor.counter("tlb.snapshot.in_one_l2", "pages", "Pages in one L2 TLB at these instants, summed.", in_one_l2);
+  visitor.counter("tlb.snapshot.in_one_l2", "pages", "Pages in one L2 TLB at these instants, summed.", held.in_one_l2);
   visitor.counter("tlb.snapshot.in_several_l2", "pages", "Pages in several L2 TLBs at these instants, summed.",
-                  in_several_l2);
+                  held.in_several_l2);
   visitor.counter("tlb.snapshot.in_l2_and_iommu", "pages",
-                  "Pages in an L2 TLB and in the IOMMU TLB at these instants, summed.", in_l2_and_iommu);
-  visitor.counter("tlb.snapshot.total", "pages", "Different pages in any of these TLBs, summed.", in_any);
+                  "Pages in an L2 TLB and in the IOMMU TLB at these instants, summed.", held.in_l2_and_iommu);
+  visitor.counter("tlb.snapshot.total", "pages", "Different pages in any of these TLBs, summed.", held.total);
 }
 
 }  // namespace nearfar

@@ -19,11 +19,16 @@ struct SharingStats {
   std::array<std::uint64_t, kMost> accesses{};  ///< the same, each page by its line accesses
   std::uint64_t reads_to_shared = 0;
   std::uint64_t writes_to_shared = 0;
+  /// Pages at one instant, or summed over several.
+  struct Held {
+    std::uint64_t in_one_l2 = 0;
+    std::uint64_t in_several_l2 = 0;
+    std::uint64_t in_l2_and_iommu = 0;
+    std::uint64_t total = 0;  ///< different ones, in any TLB
+  };
+  Held held;
   std::uint64_t snapshots = 0;
-  std::uint64_t in_one_l2 = 0;
-  std::uint64_t in_several_l2 = 0;
-  std::uint64_t in_l2_and_iommu = 0;
-  std::uint64_t in_any = 0;
+  std::vector<Held> instants;
 
   /// The touches of all GPUs of one application.
   void add_touches(const std::vector<const PageTouches*>& gpus);

@@ -99,6 +99,17 @@ std::vector<StatInfo> list_statistics() {
   list_stats<UvmStats>(out, {"uvm."});
   list_stats<WalkConcurrencyStats>(out, {"iommu."});
   list_stats<IommuStats>(out, {"iommu."});
+  IommuProcessStats process;
+  StatLister lister(out, "iommu.");
+  process.describe(lister, ".pid<p>");
+  for (const char* what : kProcessTlbStats) {
+    out.push_back({fmt::format("gpus.l2_tlb.{}.pid<p>", what),
+                   what == std::string_view("evictions") ? "pages" : "lookups",
+                   "The same for one of several processes, in its first execution."});
+  }
+  out.push_back(
+      {"iommu.tlb.occupancy.gpu<g>", "pages",
+       "Entries of the IOMMU TLB that are there for a GPU, over time: a series, in JSON, of an observed run."});
   list_stats<SharingStats>(out, {""});
   out.push_back({"run.l2_tlb_mpki", "ratio", "Misses of the L2 TLBs, joined ones left out, per 1000 instructions."});
   out.push_back({"run.l2_tlb_mpki_joined", "ratio", "Misses of the L2 TLBs, joined ones too, per 1000 instructions."});

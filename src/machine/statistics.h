@@ -13,6 +13,9 @@ namespace nearfar {
 /// Every statistic that a run of the baseline can report, with its unit and sentence, sorted by name.
 std::vector<StatInfo> list_statistics();
 
+/// Statistics of L2 TLBs that are reported for each of several processes too.
+inline constexpr const char* kProcessTlbStats[] = {"lookups", "hits", "misses", "merges", "evictions"};
+
 /// Notes what a struct of counters describes, each name behind a prefix.
 class StatLister final : public StatVisitor {
  public:

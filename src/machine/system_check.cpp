@@ -115,10 +115,16 @@ void check_translation(const SystemSpec& spec, const Configuration& configuratio
   if (kind == TranslationKind::Svm && spec.gpus != 1) {
     configuration.fail({"gpus", "translation.kind"}, "translation.kind `svm` is one GPU beside its host: set gpus=1.");
   }
-  if (kind != TranslationKind::Mmu && spec.policy != PagePolicy::Pinned) {
+  const bool requests = kind == TranslationKind::Ats && spec.policy == PagePolicy::FirstTouch;
+  if (kind != TranslationKind::Mmu && spec.policy != PagePolicy::Pinned && !requests) {
     configuration.fail({"placement.policy", "translation.kind"},
-                       "pages move only where GPUs have page tables of their own: `placement.policy` other than "
-                       "`pinned` needs translation.kind `mmu`.");
+                       "mapped pages move only where GPUs have page tables of their own: `placement.policy` other than "
+                       "`pinned` needs translation.kind `mmu`, or, for `first-touch`, `ats`.");
+  }
+  if (requests && (spec.migration.evict || spec.migration.ideal)) {
+    configuration.fail({"migration.evict", "migration.ideal", "translation.kind"},
+                       "with translation.kind `ats` a page that has been placed stays: `migration.evict` and "
+                       "`migration.ideal` need `mmu`.");
   }
   if (kind == TranslationKind::Svm && spec.placement == InitialPlacement::Host) {
     configuration.fail({"placement.initial", "translation.kind"},

@@ -23,6 +23,8 @@ class DesignPart {
   /// Nothing waits in it.
   virtual bool idle() const { return true; }
   virtual std::string describe_waiting() const { return {}; }
+  /// --check, when a run has ended: throws a SimulationError where an invariant does not hold.
+  virtual void check() const {}
 };
 
 /// The parts of designs in one device, in the order in which the designs were named.
@@ -45,6 +47,10 @@ class DesignParts {
       if (!part->idle()) return false;
     }
     return true;
+  }
+  /// What must hold when a run has ended.
+  void check() const {
+    for (const auto& part : parts_) part->check();
   }
   std::string describe_waiting() const {
     std::string text;

@@ -7,18 +7,33 @@
 
 namespace nearfar {
 
+void IommuProcessStats::describe(StatVisitor& visitor, const std::string& suffix) {
+  const std::string whose = suffix.empty() ? "" : " Of one of several processes, over the whole run.";
+  visitor.counter("tlb.lookups" + suffix, "lookups", "Requests of GPUs looked up." + whose, lookups);
+  visitor.counter("tlb.hits" + suffix, "lookups", "Lookups that found the page." + whose, hits);
+  visitor.counter("tlb.misses" + suffix, "lookups", "Lookups that did not, joined ones included." + whose, misses);
+  visitor.counter("tlb.evictions" + suffix, "pages", "Mappings that left to make room." + whose, evictions);
+  visitor.counter("tlb.reuse_first" + suffix, "lookups",
+                  "Requests for a page that was asked for the first time." + whose, reuse_first);
+  visitor.histogram(
+      "tlb.reuse_distance" + suffix, "pages",
+      (suffix.empty() ? "Different pages asked for between two requests of one page, over powers of two."
+                      : "Different pages of a process asked for between two requests of one, over powers of two.") +
+          whose,
+      reuse_distance);
+}
+
 void IommuStats::describe(StatVisitor& visitor) {
-  visitor.counter("tlb.lookups", "lookups", "Requests of GPUs looked up.", lookups);
-  visitor.counter("tlb.hits", "lookups", "Lookups that found the page.", hits);
+  all.describe(visitor, "");
+  for (std::size_t p = 0; p < by_process.size(); ++p) by_process[p].describe(visitor, fmt::format(".pid{}", p));
   visitor.counter("tlb.l1_hits", "lookups", "Hits in the first of two levels.", l1_hits);
-  visitor.counter("tlb.misses", "lookups", "Lookups that did not, joined ones included.", misses);
-  visitor.counter("tlb.evictions", "pages", "Mappings replaced by others.", evictions);
-  visitor.counter("merges", "lookups", "Misses that joined a walk that was pending.", merges);
+  visitor.counter("merges", "lookups", "Misses that joined a translation that was pending.", merges);
+  visitor.counter("duplicates", "answers", "Answers that came second and were dropped.", duplicates);
+  visitor.counter("faults", "answers", "Requests told that the page table has no mapping.", faults);
+  visitor.counter("pending_waits", "lookups", "Lookups that waited since the table of pending translations was full.",
+                  pending_waits);
   visitor.counter("input_wait_cycles", "cycles", "Time that requests waited for the TLB's port, summed.",
                   input_wait_cycles);
-  visitor.counter("tlb.reuse_first", "lookups", "Requests for a page that was asked for the first time.", reuse_first);
-  visitor.histogram("tlb.reuse_distance", "pages",
-                    "Different pages asked for between two requests of one page, over powers of two.", reuse_distance);
 }
 
 // -------------------------------------------------------------------------------------------------- reuse distances
@@ -40,19 +55,32 @@ Iommu::Iommu(Partition& partition, const IommuSpec& spec, const WalkSpec& walk, 
       tlb_(spec.tlb.entries, spec.tlb.ways),
       port_(spec.tlb.lookups_per_cycle),
       walkers_(partition, spec, walk, table.upper, *this, memory),
+      pending_(spec.pending),
       lookup_handler_(partition.add_handler<&Iommu::on_lookup>(this)) {}
 
 void Iommu::set_table(Pid pid, std::unique_ptr<PageTable> table) {
   if (tables_.size() <= pid) tables_.resize(pid + std::size_t{1});
   tables_[pid] = std::move(table);
+  if (tables_.size() < 2) return;
+  stats_.by_process.resize(tables_.size());
+  reuse_by_process_.resize(tables_.size());
 }
 
-void Iommu::request(DeviceId gpu, PageKey page, std::uint32_t accounted) {
+/// Counts something of a page for all, and for its process where there are several.
+template <class Update>
+void Iommu::count(PageKey page, Update update) {
+  update(stats_.all);
+  if (!stats_.by_process.empty()) update(stats_.by_process[page.pid()]);
+}
+
+void Iommu::request(const Message& message) {
   const Cycle now = partition_.now();
+  const PageKey page = message.page;
   Transaction* t = partition_.pool().take();
   t->mask = page.value;
-  t->requester = gpu.value;
-  t->accounted = accounted;
+  t->requester = message.from.value;
+  t->user = message.raced ? 0 : 1;
+  t->accounted = static_cast<std::uint32_t>(now) - message.stamp;  // on the link
   const Cycle start = port_.take(now);
   stats_.input_wait_cycles += start - now;
   t->line = PhysLine{now};  // when it came
@@ -69,101 +97,176 @@ void Iommu::on_lookup(Transaction* t) {
     partition_.pool().give(t);
     return;
   }
+  ++stats_.pending_waits;
   input_.push(t);
 }
 
-/// False where the walkers' queue is full and a request may not wait outside it.
+/// False where there is no room to wait: the table is full, or, with two levels, the walkers' queue.
 bool Iommu::look_up(const Transaction& t) {
   look_at_contents();
   const PageKey page{t.mask};
+  const DeviceId gpu{t.requester};
   const Cycle now = partition_.now();
   const Mapping* held = two_levels_ ? first_.use(page) : nullptr;
   const bool in_first = held != nullptr;
   if (held == nullptr) held = tlb_.use(page);
-  Pending* pending = nullptr;
-  if (held == nullptr) {
-    const auto found = pending_.find(page.value);
-    if (found != pending_.end()) pending = &found->second;
-    if (pending == nullptr && two_levels_ && walkers_.full()) return false;
-  }
-  Waiter waiter{DeviceId{t.requester}, t.accounted, now};
-  const auto looked = static_cast<std::uint32_t>(now - t.line.value);
-  parts_.add(MissPart::IommuTlb, looked);
-  waiter.accounted += looked;
-  ++stats_.lookups;
+  PendingTranslation* pending = held == nullptr ? pending_.find(page) : nullptr;
+  if (held == nullptr && pending == nullptr && (pending_.full() || (two_levels_ && walkers_.full()))) return false;
+
+  Waiter waiter{gpu, 0, t.line.value - t.accounted, t.user != 0};
+  spend(waiter, MissPart::IommuLink, t.line.value);
+  spend(waiter, MissPart::IommuTlb, now);
+  count(page, [](IommuProcessStats& stats) { ++stats.lookups; });
   if (observed_) note_reuse(page);
   if (held != nullptr) {
-    ++stats_.hits;
+    count(page, [](IommuProcessStats& stats) { ++stats.hits; });
     if (in_first) ++stats_.l1_hits;
     const Mapping mapping = *held;
     if (two_levels_ && !in_first) first_.insert(page, mapping);
-    respond(page, mapping, waiter);
+    if (content_ != nullptr) content_->hit(Tlb::Entry{*tlb_.entry(page)}, gpu);
+    respond(page, &mapping, waiter);
     return true;
   }
-  ++stats_.misses;
+  count(page, [](IommuProcessStats& stats) { ++stats.misses; });
   if (pending != nullptr) {
     ++stats_.merges;
     pending->waiters.push_back(waiter);
     return true;
   }
-  pending_[page.value].waiters.push_back(waiter);
-  walkers_.submit(walkers_.make(WalkKind::Demand, page), WalkSource::Demand);
+  PendingTranslation& opened = pending_.open(page);
+  opened.waiters.push_back(waiter);
+  if (content_ == nullptr || content_->missed(opened)) start_walk(opened);
   return true;
 }
 
 void Iommu::note_reuse(PageKey page) {
-  const std::uint64_t distance = reuse_.note(page);
-  if (distance == ReuseMeter::kFirst) {
-    ++stats_.reuse_first;
-  } else {
-    stats_.reuse_distance.add(distance);
-  }
+  const auto add = [](IommuProcessStats& stats, std::uint64_t distance) {
+    if (distance == ReuseMeter::kFirst) {
+      ++stats.reuse_first;
+    } else {
+      stats.reuse_distance.add(distance);
+    }
+  };
+  add(stats_.all, reuse_.note(page));
+  if (!reuse_by_process_.empty()) add(stats_.by_process[page.pid()], reuse_by_process_[page.pid()].note(page));
+}
+
+void Iommu::start_walk(PendingTranslation& pending) {
+  pending.walk = &walkers_.make(WalkKind::Demand, pending.page);
+  pending.walk->owner = &pending;
+  walkers_.submit(*pending.walk, WalkSource::Demand);
 }
 
 void Iommu::walked(Walk& walk) {
-  look_at_contents();
+  PendingTranslation& pending = *static_cast<PendingTranslation*>(walk.owner);
+  pending.walk = nullptr;
+  partition_.progress().steps += 1;
+  if (pending.served) {
+    note_duplicate();
+    close_if_done(pending);
+    return;
+  }
   const Cycle now = partition_.now();
+  for (Waiter& waiter : pending.waiters) {
+    // Who joined late has waited for a walk that others began.
+    spend(waiter, MissPart::IommuQueue, std::max(walk.started, waiter.stamp));
+    spend(waiter, MissPart::IommuWalk, now);
+  }
   const Pte entry = tables_[walk.page.pid()]->read(walk.page.number());
   const Mapping mapping{entry.page(), entry.writable(), 0};
-  if (tlb_.insert(walk.page, mapping)) ++stats_.evictions;
-  if (two_levels_) first_.insert(walk.page, mapping);
-  const auto found = pending_.find(walk.page.value);
-  const std::vector<Waiter> waiters = std::move(found->second.waiters);
-  pending_.erase(found);
-  for (Waiter waiter : waiters) {
-    // Who joined late has waited for a walk that others began.
-    const Cycle walk_from = std::max(walk.started, waiter.stamp);
-    parts_.add(MissPart::IommuQueue, walk_from - waiter.stamp);
-    parts_.add(MissPart::IommuWalk, now - walk_from);
-    waiter.accounted += static_cast<std::uint32_t>(now - waiter.stamp);
-    respond(walk.page, mapping, waiter);
+  if (entry.valid()) {
+    if (content_ != nullptr) {
+      content_->walked(pending, mapping);
+    } else {
+      fill(walk.page, mapping, pending.waiters.front().gpu.value);
+      if (two_levels_) first_.insert(walk.page, mapping);
+    }
   }
-  partition_.progress().steps += 1;
+  respond_all(pending, entry.valid() ? &mapping : nullptr);
+  close_if_done(pending);
 }
 
-void Iommu::queue_has_room() {
-  if (taking_input_) return;  // each request that is let in may make room for the next
+/// Puts a requester's time since its stamp to a part.
+void Iommu::spend(Waiter& waiter, MissPart part, Cycle until) {
+  if (waiter.measured) {
+    parts_.add(part, until - waiter.stamp);
+    waiter.accounted += static_cast<std::uint32_t>(until - waiter.stamp);
+  }
+  waiter.stamp = until;
+}
+
+std::optional<Tlb::Entry> Iommu::fill(PageKey page, const Mapping& mapping, std::uint32_t note) {
+  look_at_contents();
+  std::optional<Tlb::Entry> victim = tlb_.insert(page, mapping, note);
+  if (victim) count(victim->page, [](IommuProcessStats& stats) { ++stats.evictions; });
+  return victim;
+}
+
+void Iommu::remove(PageKey page) {
+  look_at_contents();
+  tlb_.erase(page);
+}
+
+void Iommu::charge(PendingTranslation& pending, MissPart part, MissPart last, Cycle at_most) {
+  const Cycle now = partition_.now();
+  for (Waiter& waiter : pending.waiters) {
+    spend(waiter, part, now - std::min(at_most, now - waiter.stamp));
+    spend(waiter, last, now);
+  }
+}
+
+void Iommu::answer(PendingTranslation& pending, const Mapping& mapping) {
+  partition_.progress().steps += 1;
+  respond_all(pending, &mapping);
+  if (pending.walk != nullptr && walkers_.withdraw(*pending.walk)) pending.walk = nullptr;
+}
+
+void Iommu::question_answered(PendingTranslation& pending) {
+  --pending.questions;
+  close_if_done(pending);
+}
+
+void Iommu::respond_all(PendingTranslation& pending, const Mapping* mapping) {
+  for (const Waiter& waiter : pending.waiters) respond(pending.page, mapping, waiter);
+  pending_.serve(pending);
+}
+
+void Iommu::respond(PageKey page, const Mapping* mapping, const Waiter& waiter) {
+  if (mapping == nullptr) ++stats_.faults;
+  client_.iommu_answers(waiter.gpu, page, mapping, waiter.accounted);
+}
+
+void Iommu::close_if_done(PendingTranslation& pending) {
+  if (pending.done()) pending_.close(pending);
+  take_input();
+}
+
+/// Lookups that waited for room go on, in order.
+void Iommu::take_input() {
+  if (taking_input_) return;
   taking_input_ = true;
   while (!input_.empty() && look_up(*input_.front())) partition_.pool().give(input_.pop());
   taking_input_ = false;
 }
 
-void Iommu::respond(PageKey page, const Mapping& mapping, const Waiter& waiter) {
-  client_.iommu_answers(waiter.gpu, page, mapping, waiter.accounted);
-}
-
 void Iommu::look_at_contents() {
   while (next_snapshot_ < partition_.now()) {
     L2Tlb::Snapshot snapshot{next_snapshot_, {}};
-    tlb_.for_each([&](const Tlb::Entry& entry) { snapshot.pages.push_back(entry.page); });
+    std::vector<std::uint32_t> homes(kMaxGpus, 0);
+    tlb_.for_each([&](const Tlb::Entry& entry) {
+      snapshot.pages.push_back(entry.page);
+      ++homes[entry.note & kHomeMask];
+    });
     snapshots_.push_back(std::move(snapshot));
+    occupancy_.push_back(std::move(homes));
     next_snapshot_ += snapshot_every_;
   }
 }
 
 std::string Iommu::describe_waiting() const {
   std::string text = walkers_.describe_waiting("IOMMU");
-  if (!pending_.empty()) text += fmt::format("  IOMMU: {} pages wait for a walk\n", pending_.size());
+  if (!pending_.empty()) text += fmt::format("  IOMMU: {} translations pending\n", pending_.used());
+  if (!input_.empty()) text += fmt::format("  IOMMU: {} lookups wait for room\n", input_.size());
   return text;
 }
 

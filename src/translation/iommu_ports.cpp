@@ -1,5 +1,7 @@
 #include "translation/iommu_ports.h"
 
+#include "sim/error.h"
+
 namespace nearfar {
 
 void AtsPort::missed(PageKey page, Miss& miss) {
@@ -7,15 +9,53 @@ void AtsPort::missed(PageKey page, Miss& miss) {
   Message message;
   message.kind = MessageKind::AtsRequest;
   message.page = page;
+  message.raced = miss.raced;
   message.stamp = static_cast<std::uint32_t>(partition_.now());
   messenger_.send(host_, message);
 }
 
 void AtsPort::on_message(const Message& message) {
+  switch (message.kind) {
+    case MessageKind::AtsResponse: answered(message); break;
+    case MessageKind::Map:
+    case MessageKind::Data: page_placed(message); break;
+    case MessageKind::Part: break;
+    default: throw SimulationError("a GPU received a message that is not for it");
+  }
+}
+
+void AtsPort::answered(const Message& message) {
   Miss& miss = *tlb_.pending(message.page);
   L2Tlb::charge_elsewhere(miss, message.accounted);
-  tlb_.charge(miss, MissPart::IommuLink);
-  tlb_.answer(message.page, message.mapping);
+  tlb_.charge(miss, miss.raced ? MissPart::IommuWalk : MissPart::IommuLink);
+  if (!message.faulted) {
+    tlb_.answer(message.page, message.mapping);
+    return;
+  }
+  miss.state = MissState::Fault;
+  Message request;
+  request.kind = MessageKind::Fault;
+  request.page = message.page;
+  request.write = miss.write;
+  request.stamp = static_cast<std::uint32_t>(partition_.now());
+  messenger_.send(host_, request);
+}
+
+/// The page request has been answered, perhaps with the page itself: the translation is asked for again.
+void AtsPort::page_placed(const Message& message) {
+  const bool comes = message.kind == MessageKind::Data;
+  if (comes) caches_.page_came(PhysPage{message.from, message.stamp}, message.mapping.page);
+  if (message.tells_done) {
+    // It leaves before the request below, so the page table has the entry when that one walks.
+    Message done;
+    done.kind = MessageKind::Done;
+    done.page = message.page;
+    messenger_.send(host_, done);
+  }
+  Miss& miss = *tlb_.pending(message.page);
+  L2Tlb::charge_elsewhere(miss, message.accounted);
+  tlb_.charge(miss, comes ? MissPart::MigrationTransfer : MissPart::LinkToGpu);
+  missed(message.page, miss);
 }
 
 SvmPort::SvmPort(Partition& partition, const IommuSpec& iommu, const WalkSpec& walk, const PageTableSpec& table,
@@ -37,17 +77,21 @@ void SvmPort::missed(PageKey page, Miss& miss) {
 }
 
 void SvmPort::on_request(Transaction* t) {
-  const PageKey page{t->mask};
+  Message message;
+  message.kind = MessageKind::AtsRequest;
+  message.page = PageKey{t->mask};
+  message.from = partition_.device();
+  message.stamp = static_cast<std::uint32_t>(partition_.now());
   partition_.pool().give(t);
-  tlb_.charge(*tlb_.pending(page), MissPart::IommuLink);
-  iommu_.request(partition_.device(), page, 0);
+  tlb_.charge(*tlb_.pending(message.page), MissPart::IommuLink);
+  iommu_.request(message);
 }
 
-void SvmPort::iommu_answers(DeviceId, PageKey page, const Mapping& mapping, std::uint32_t accounted) {
+void SvmPort::iommu_answers(DeviceId, PageKey page, const Mapping* mapping, std::uint32_t accounted) {
   Transaction* t = partition_.pool().take();
   t->mask = page.value;
-  t->line = PhysLine{mapping.page.value};
-  t->user = mapping.writable ? 1 : 0;
+  t->line = PhysLine{mapping->page.value};  // all pages are mapped from the start
+  t->user = mapping->writable ? 1 : 0;
   t->accounted = accounted;
   partition_.schedule(t, answer_handler_, back_.take(partition_.now()) + hop_);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sim/partition.h"
+#include "translation/gmmu.h"
 #include "translation/iommu.h"
 #include "translation/l2_tlb.h"
 #include "translation/message.h"
@@ -13,8 +14,8 @@ namespace nearfar {
 
 class AtsPort final : public MissHandler {
  public:
-  AtsPort(Partition& partition, DeviceId host, L2Tlb& tlb, Messenger& messenger)
-      : partition_(partition), host_(host), tlb_(tlb), messenger_(messenger) {
+  AtsPort(Partition& partition, DeviceId host, L2Tlb& tlb, Messenger& messenger, PageCaches& caches)
+      : partition_(partition), host_(host), tlb_(tlb), messenger_(messenger), caches_(caches) {
     tlb.set_handler(*this);
   }
 
@@ -22,10 +23,14 @@ class AtsPort final : public MissHandler {
   void on_message(const Message& message);
 
  private:
+  void answered(const Message& message);
+  void page_placed(const Message& message);
+
   Partition& partition_;
   DeviceId host_;
   L2Tlb& tlb_;
   Messenger& messenger_;
+  PageCaches& caches_;
 };
 
 class SvmPort final : public MissHandler, public IommuClient {
@@ -34,7 +39,7 @@ class SvmPort final : public MissHandler, public IommuClient {
           WalkMemory& memory);
 
   void missed(PageKey page, Miss& miss) override;
-  void iommu_answers(DeviceId gpu, PageKey page, const Mapping& mapping, std::uint32_t accounted) override;
+  void iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std::uint32_t accounted) override;
 
   Iommu& iommu() { return iommu_; }
 

@@ -100,8 +100,15 @@ void L2Tlb::charge(Miss& miss, MissPart part, Cycle until) {
   miss.stamp = until;
 }
 
-void L2Tlb::answer(PageKey page, const Mapping& mapping) {
+void L2Tlb::fill(PageKey page, const Mapping& mapping, std::uint32_t note) {
   look_at_contents();
+  const std::optional<Tlb::Entry> victim = tlb_.insert(page, mapping, note);
+  if (!victim) return;
+  ++stats_.evictions;
+  if (victims_ != nullptr) victims_->evicted(*victim);
+}
+
+void L2Tlb::answer(PageKey page, const Mapping& mapping) {
   Mshrs::Entry& entry = *mshrs_.find(page);
   Miss& miss = entry.payload;
   const Cycle now = partition_.now();
@@ -114,7 +121,7 @@ void L2Tlb::answer(PageKey page, const Mapping& mapping) {
   miss_stats_.latency += latency;
   miss_stats_.histogram.add(latency);
   miss_stats_.merged_latency += miss.merged * now - miss.merged_since;
-  if (tlb_.insert(page, mapping)) ++stats_.evictions;
+  fill(page, mapping);
   partition_.progress().steps += 1;
   if (Timeline* timeline = partition_.timeline()) {
     timeline->note(

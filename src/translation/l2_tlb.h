@@ -48,6 +48,14 @@ class MissHandler {
   virtual void answered(PageKey) {}
 };
 
+/// Seam "IOMMU TLB content", its part in a GPU: who is told of what leaves the L2 TLB to make room. Nobody is, in the
+/// baseline: the levels are mostly inclusive.
+class L2TlbVictims {
+ public:
+  virtual ~L2TlbVictims() = default;
+  virtual void evicted(const Tlb::Entry& victim) = 0;
+};
+
 /// Turns of a port that starts at most `width` lookups a cycle (0: any number).
 class LookupPort {
  public:
@@ -80,6 +88,8 @@ class L2Tlb {
 
   L2Tlb(Partition& partition, const TlbSpec& spec, TranslationClient& client);
   void set_handler(MissHandler& handler) { handler_ = &handler; }
+  MissHandler& handler() { return *handler_; }
+  void set_victims(L2TlbVictims& victims) { victims_ = &victims; }
 
   /// A miss of an L1 TLB that reaches this one at `arrival`.
   void request(unsigned cu, PageKey page, bool write, Cycle arrival);
@@ -89,6 +99,11 @@ class L2Tlb {
   /// A pending miss looks up again, which takes a lookup's time, and then is handed to the handler again.
   void look_up_again(PageKey page);
 
+  /// A lookup for another device takes its turn at the port: the cycle in which its result is known. It needs no miss
+  /// register, so it passes those that wait for one.
+  Cycle start_foreign_lookup() { return port_.take(partition_.now()) + spec_.latency; }
+  /// Holds a mapping; whatever leaves for it goes to the victims' taker.
+  void fill(PageKey page, const Mapping& mapping, std::uint32_t note = 0);
   /// Removes a page; whether it was held.
   bool shoot_down(PageKey page);
   Miss* pending(PageKey page) {
@@ -131,6 +146,7 @@ class L2Tlb {
   TlbSpec spec_;
   TranslationClient& client_;
   MissHandler* handler_ = nullptr;
+  L2TlbVictims* victims_ = nullptr;
   Tlb tlb_;
   LookupPort port_;
   Mshrs mshrs_;

@@ -12,7 +12,7 @@ namespace nearfar {
 
 enum class MessageKind : std::uint8_t {
   AtsRequest,   ///< GPU → IOMMU: translate `page`
-  AtsResponse,  ///< IOMMU → GPU: `mapping`
+  AtsResponse,  ///< IOMMU → GPU: `mapping`, or, if `faulted`, that there is none
   Fault,        ///< GPU → host: no sufficient mapping of `page`
   Map,          ///< host → GPU: answer to a fault without a movement: `mapping`
   MoveRequest,  ///< GPU → host: the access counter of `page` has reached its threshold
@@ -27,12 +27,21 @@ enum class MessageKind : std::uint8_t {
   Forward,      ///< host → GPU: look `page` up for GPU `to`, whose fault has the host's name `stamp`
   Direct,       ///< GPU → GPU: `mapping`, found for a fault of the receiver
   Notice,       ///< GPU → host: what became of a Forward: `held` if it was found
+  TlbQuery,     ///< IOMMU or GPU → GPU: does your L2 TLB hold `page`? `stamp` names the question
+  TlbReply,     ///< GPU → who asked: `held`, with `mapping`; `accounted` cycles went to the lookup
+  TlbVictim,    ///< GPU → IOMMU: `page` has left the L2 TLB; `stamp` is what a design kept with it
+  TlbSpill,     ///< IOMMU → GPU: keep `page` in the L2 TLB, with `stamp`
+  SpillGone,    ///< GPU → IOMMU: a spilled `page` is no longer in the L2 TLB
 };
 
 /// Answers and data never wait behind requests.
 constexpr bool is_response(MessageKind kind) {
   switch (kind) {
     case MessageKind::AtsRequest:
+    case MessageKind::TlbQuery:
+    case MessageKind::TlbVictim:
+    case MessageKind::TlbSpill:
+    case MessageKind::SpillGone:
     case MessageKind::Fault:
     case MessageKind::MoveRequest:
     case MessageKind::Invalidate:
@@ -49,13 +58,15 @@ struct Message {
   Mapping mapping;
   bool write = false;           ///< Fault: a store asks; Transfer: the page moves, it is not copied
   bool tells_done = false;      ///< Map, Transfer, Data: the host waits for Done
-  bool faulted = false;         ///< Transfer, Data: a fault waits for it
-  bool held = false;            ///< Acknowledge: the L2 TLB held it; Notice: found; Forward, Direct: it is the answer
+  bool faulted = false;         ///< Transfer, Data: a fault waits for it; AtsResponse: there is no mapping
+  bool held = false;            ///< Acknowledge, TlbReply: the L2 TLB held it; Notice: found; Forward, Direct: it is
+                                ///< the answer
+  bool raced = false;           ///< AtsRequest: others are asked too (Miss::raced)
   DeviceId from{};              ///< set by the sender
   DeviceId to{};                ///< Transfer: the new owner
   std::uint16_t number = 0;     ///< Fault and its answers: which of its GPU's faults
   std::uint16_t walk = 0;       ///< Direct, Notice: cycles in the walk; Transfer, Data: as Map's `stamp`
-  std::uint32_t stamp = 0;      ///< Fault: low bits of the cycle in which it left; Transfer, Data: the old frame;
+  std::uint32_t stamp = 0;      ///< requests: low bits of the cycle in which it left; Transfer, Data: the old frame;
                                 ///< Direct, Notice: cycles in the queue; Map: `accounted` when a GPU was asked too
   std::uint32_t accounted = 0;  ///< answers to a fault: cycles since it left that the host has put to a component;
                                 ///< Notice: the host's name of the fault
@@ -75,8 +86,8 @@ inline void Message::put(Transaction& t) const {
   t.mask = page.value;
   t.line = PhysLine{mapping.page.value | std::uint64_t{walk} << kWalkShift};
   t.user = static_cast<std::uint32_t>(kind) | (write ? 1U << 8 : 0U) | (faulted ? 1U << 9 : 0U) |
-           (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (mapping.writable ? 1U << 11 : 0U) |
-           std::uint32_t{to.value} << 16;
+           (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (raced ? 1U << 13 : 0U) |
+           (mapping.writable ? 1U << 11 : 0U) | std::uint32_t{to.value} << 16;
   t.data_bytes = mapping.epoch;
   t.requester = from.value;
   t.cu = number;
@@ -96,6 +107,7 @@ inline Message Message::get(const Transaction& t) {
   m.faulted = (t.user >> 9 & 1) != 0;
   m.tells_done = (t.user >> 12 & 1) != 0;
   m.held = (t.user >> 10 & 1) != 0;
+  m.raced = (t.user >> 13 & 1) != 0;
   m.to = DeviceId{static_cast<std::uint8_t>(t.user >> 16)};
   m.from = DeviceId{t.requester};
   m.stamp = t.stage_start;

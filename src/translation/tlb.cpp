@@ -47,21 +47,26 @@ const Mapping* Tlb::use(PageKey page) {
   return &entries_[slot].mapping;
 }
 
-const Mapping* Tlb::peek(PageKey page) const {
+const Tlb::Entry* Tlb::entry(PageKey page) const {
   const std::uint32_t slot = find(page);
   if (slot == kNone) return nullptr;
-  return infinite() ? &all_[slot].mapping : &entries_[slot].mapping;
+  return infinite() ? &all_[slot] : &entries_[slot];
 }
 
-std::optional<Tlb::Entry> Tlb::insert(PageKey page, const Mapping& mapping) {
+const Mapping* Tlb::peek(PageKey page) const {
+  const Entry* held = entry(page);
+  return held == nullptr ? nullptr : &held->mapping;
+}
+
+std::optional<Tlb::Entry> Tlb::insert(PageKey page, const Mapping& mapping, std::uint32_t note) {
   std::uint32_t slot = find(page);
   if (infinite()) {
     if (slot == kNone) {
       index_.emplace(page.value, static_cast<std::uint32_t>(all_.size()));
-      all_.push_back({page, mapping});
+      all_.push_back({page, mapping, note});
       ++held_;
     } else {
-      all_[slot].mapping = mapping;
+      all_[slot] = {page, mapping, note};
     }
     return std::nullopt;
   }
@@ -80,7 +85,7 @@ std::optional<Tlb::Entry> Tlb::insert(PageKey page, const Mapping& mapping) {
     }
   }
   tags_[slot] = tag_of(page);
-  entries_[slot] = {page, mapping};
+  entries_[slot] = {page, mapping, note};
   make_youngest(slot);
   return victim;
 }

@@ -16,6 +16,7 @@ class Tlb {
   struct Entry {
     PageKey page;
     Mapping mapping;
+    std::uint32_t note = 0;  ///< what a design keeps with it
   };
 
   /// `entries` a multiple of `ways`; 0 entries: holds everything it is given.
@@ -25,9 +26,11 @@ class Tlb {
   const Mapping* use(PageKey page);
   /// The same without making it recent.
   const Mapping* peek(PageKey page) const;
+  /// All that is held of a page, without making it recent.
+  const Entry* entry(PageKey page) const;
 
   /// Holds a page as the most recent of its set. What had to leave for it is the answer.
-  std::optional<Entry> insert(PageKey page, const Mapping& mapping);
+  std::optional<Entry> insert(PageKey page, const Mapping& mapping, std::uint32_t note = 0);
   /// Whether it was held.
   bool erase(PageKey page);
 

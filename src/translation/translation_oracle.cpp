@@ -22,7 +22,8 @@ void TranslationOracle::revoked(DeviceId gpu, PageKey page, Epoch epoch) {
 void TranslationOracle::downgraded(DeviceId gpu, PageKey page) { grants_[{page.value, gpu.value}].writable = false; }
 
 void TranslationOracle::used(DeviceId gpu, PageKey page, const Mapping& mapping, bool write) const {
-  const auto found = grants_.find({page.value, gpu.value});
+  auto found = grants_.find({page.value, gpu.value});
+  if (found == grants_.end()) found = grants_.find({page.value, kEveryGpu.value});
   if (found == grants_.end() || !found->second.held) {
     throw SimulationError(
         fmt::format("check: GPU {} used a mapping of page {:#x} that it no longer has", gpu.value, page.number()));

@@ -16,6 +16,9 @@ namespace nearfar {
 
 class TranslationOracle {
  public:
+  /// In place of a GPU: a mapping in a table that all of them read.
+  static constexpr DeviceId kEveryGpu{0xff};
+
   /// A mapping has been written into a GPU's table.
   void granted(DeviceId gpu, PageKey page, const Mapping& mapping);
   /// A GPU has acknowledged an invalidation of epoch `epoch`.

@@ -102,6 +102,7 @@ struct GmmuSpec : WalkersSpec {
 
 struct IommuSpec : WalkersSpec {
   PortedTlbSpec tlb{{4096, 64, 200}, 1};
+  std::uint32_t pending = 0;       // translations that requests wait for; 0: as many as the GPUs' miss registers
   PlainTlbSpec l1_tlb{32, 32, 4};  // svm
   Cycle hop = 100;                 // svm: GPU to IOMMU, one way; one request a cycle each way
   Cycle memory_hop = 20;           // svm: IOMMU to memory, one way

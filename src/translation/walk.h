@@ -16,6 +16,7 @@ inline constexpr std::array<const char*, kWalkKinds> kWalkKindNames = {"demand",
 
 /// Where a request comes from, in the order in which a place in a full queue is given away.
 enum class WalkSource : std::uint8_t { Writeback, Message, Demand };
+inline constexpr std::size_t kWalkSources = 3;
 
 struct Walk {
   Walk* next = nullptr;  ///< in the queue, or in the free list

@@ -21,7 +21,10 @@ class WalkOrder {
 
   virtual ~WalkOrder() = default;
 
-  /// Whether a request may have a place in the queue, which is not full. Those behind it are asked about too.
+  /// Requests that wait for a place in the queue do so in lanes: one that finds no room holds up its own lane alone.
+  virtual std::uint32_t lanes() const { return 1; }
+  virtual std::uint32_t lane(const Walk&) const { return 0; }
+  /// Whether a request may have a place in the queue, which is not full.
   virtual bool has_room(const Walk&) const { return true; }
   /// A request has entered the queue, behind all others.
   virtual void entered(Walk& walk) = 0;

@@ -56,11 +56,14 @@ WalkUnit::WalkUnit(Partition& partition, const WalkersSpec& spec, const WalkSpec
       memory_(memory),
       cache_(make_cache(spec)),
       access_handler_(partition.add_handler<&WalkUnit::accessed>(this)),
-      choose_handler_(partition.add_handler<&WalkUnit::on_choose>(this)) {}
+      choose_handler_(partition.add_handler<&WalkUnit::on_choose>(this)),
+      outside_(kWalkSources) {}
 
 void WalkUnit::set_order(WalkOrder& order) {
   assert(spec_.walkers != 0);
   order_ = &order;
+  lanes_ = order.lanes();
+  outside_.resize(kWalkSources * lanes_);
   for (std::uint32_t walker = 0; walker < spec_.walkers; ++walker) free_.push_back(static_cast<std::uint16_t>(walker));
 }
 
@@ -75,17 +78,18 @@ Walk& WalkUnit::make(WalkKind kind, PageKey page) {
 void WalkUnit::submit(Walk& walk, WalkSource source) {
   walk.submitted = partition_.now();
   stats_.depth.add(queue_.size());
-  outside_[static_cast<std::size_t>(source)].push(&walk);
+  const std::uint32_t lane = order_ == nullptr ? 0 : order_->lane(walk);
+  outside_[static_cast<std::size_t>(source) * lanes_ + lane].push(&walk);
   pump();
 }
 
 bool WalkUnit::withdraw(Walk& walk) {
-  for (List* list : lists()) {
-    for (Walk* at = list->front(); at != nullptr; at = at->next) {
+  for (std::size_t i = 0; i <= outside_.size(); ++i) {
+    for (Walk* at = list(i).front(); at != nullptr; at = at->next) {
       if (at != &walk) continue;
       note_depth();
-      take_out(*list, walk);
-      if (list == &queue_) {
+      take_out(list(i), walk);
+      if (i == 0) {
         if (order_ != nullptr) order_->withdrawn(walk);
         if (concurrency_) concurrency_->ended(walk, partition_.now());
       }
@@ -138,18 +142,11 @@ void WalkUnit::on_choose(Transaction* t) {
 /// Requests outside take the free places of the queue: what a waiting message may wait for first, then messages, then
 /// the GPU's own misses.
 void WalkUnit::refill() {
-  for (List& list : outside_) {
-    Walk* before = nullptr;
-    for (Walk* walk = list.front(); walk != nullptr;) {
+  for (List& waiting : outside_) {
+    while (!waiting.empty()) {
       if (full()) return;
-      Walk* following = walk->next;
-      if (order_ != nullptr && !order_->has_room(*walk)) {
-        before = walk;
-      } else {
-        list.remove(walk, before);
-        enter(*walk);
-      }
-      walk = following;
+      if (order_ != nullptr && !order_->has_room(*waiting.front())) break;
+      enter(*waiting.pop());
     }
   }
 }

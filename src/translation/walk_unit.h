@@ -87,8 +87,8 @@ class WalkUnit {
     for (Walk* walk : walking_) {
       if (walk->page == page) visit(*walk, true);
     }
-    for (List* list : lists()) {
-      for (Walk* walk = list->front(); walk != nullptr; walk = walk->next) {
+    for (std::size_t i = 0; i <= outside_.size(); ++i) {
+      for (Walk* walk = list(i).front(); walk != nullptr; walk = walk->next) {
         if (walk->page == page) visit(*walk, false);
       }
     }
@@ -129,8 +129,13 @@ class WalkUnit {
  private:
   using List = Fifo<Walk>;
 
-  std::array<List*, 4> lists() { return {&queue_, &outside_[0], &outside_[1], &outside_[2]}; }
-  std::uint32_t outside() const { return outside_[0].size() + outside_[1].size() + outside_[2].size(); }
+  /// The queue, then the lists of those outside.
+  List& list(std::size_t index) { return index == 0 ? queue_ : outside_[index - 1]; }
+  std::uint32_t outside() const {
+    std::uint32_t sum = 0;
+    for (const List& waiting : outside_) sum += waiting.size();
+    return sum;
+  }
   bool has_walker() const { return spec_.walkers == 0 || walking_.size() < spec_.walkers; }
   void pump();
   void on_choose(Transaction* t);
@@ -163,7 +168,8 @@ class WalkUnit {
   WalkOrder* order_ = nullptr;
   WalkAccess* access_ = nullptr;
   List queue_;
-  std::array<List, 3> outside_;  ///< by source: requests that found the queue full
+  std::vector<List> outside_;  ///< by source, then by lane of the order: requests that found the queue full
+  std::uint32_t lanes_ = 1;
   std::vector<Walk*> walking_;
   std::uint32_t writers_ = 0;  ///< among them
   bool pumping_ = false;

@@ -12,6 +12,7 @@
 #include "translation/host_mmu.h"
 #include "translation/iommu.h"
 #include "translation/iommu_ports.h"
+#include "translation/page_requests.h"
 
 namespace nearfar {
 
@@ -65,8 +66,8 @@ struct RigOptions {
     o.gmmu.gmmu.walkers = 8;
     return o;
   }
-  static RigOptions with_iommu(unsigned gpus) {
-    RigOptions o = mmu(gpus, PagePolicy::Pinned);
+  static RigOptions with_iommu(unsigned gpus, PagePolicy policy = PagePolicy::Pinned) {
+    RigOptions o = mmu(gpus, policy);
     o.ats = true;
     o.iommu.tlb.lookups_per_cycle = 0;
     o.gmmu.walk = {WalkTiming::FixedTotal, 100, 500};
@@ -89,8 +90,17 @@ class Rig {
       const auto pid = static_cast<Pid>(p);
       if (options.ats) {
         host_->iommu->set_table(pid, table(host_device(), first, count));
+        if (host_->requests) host_->requests->driver().add_process(pid, first, count);
         for (std::uint64_t n = 0; n < count; ++n) {
-          host_->iommu->host_table(pid).write(first + n, Pte::leaf({PhysPage{DeviceId{0}, n}, true, 0}, false));
+          if (host_->requests) {
+            PageRecord& record = host_->requests->driver().new_record({pid, first + n});
+            record.exists = true;
+            record.owner = PhysPage{host_device(), n};
+            continue;
+          }
+          const Mapping mapping{PhysPage{DeviceId{0}, n}, true, 0};
+          host_->iommu->host_table(pid).write(first + n, Pte::leaf(mapping, false));
+          oracle_.granted(TranslationOracle::kEveryGpu, {pid, first + n}, mapping);
         }
         continue;
       }
@@ -109,7 +119,7 @@ class Rig {
   DeviceId host_device() const { return DeviceId{static_cast<std::uint8_t>(options_.gpus)}; }
   HostMmu& host() { return *host_->mmu; }
   Iommu& iommu() { return *host_->iommu; }
-  UvmStats& uvm() { return host_->mmu->driver().stats(); }
+  UvmStats& uvm() { return host_->mmu ? host_->mmu->driver().stats() : host_->requests->driver().stats(); }
   Gmmu& gmmu(unsigned g) { return *gpus_[g]->gmmu; }
   L2Tlb& l2(unsigned g) { return *gpus_[g]->tlb; }
   FrameUse& frames(unsigned g) { return *gpus_[g]->frames; }
@@ -164,9 +174,11 @@ class Rig {
     for (auto& gpu : gpus_) {
       if (!gpu->tlb->idle() || (gpu->gmmu && !gpu->gmmu->idle()) || gpu->partition.pool().live() != 0) return false;
       if (!gpu->parts.idle()) return false;
+      gpu->parts.check();
     }
-    return (!host_->mmu || host_->mmu->idle()) && (!host_->iommu || host_->iommu->idle()) && host_->parts.idle() &&
-           host_->partition.pool().live() == 0;
+    host_->parts.check();
+    return (!host_->mmu || host_->mmu->idle()) && (!host_->iommu || host_->iommu->idle()) &&
+           (!host_->requests || host_->requests->idle()) && host_->parts.idle() && host_->partition.pool().live() == 0;
   }
 
   /// When the answer to the only request of a page by a GPU (and compute unit) came; 0 when none did.
@@ -218,7 +230,7 @@ class Rig {
       const std::uint32_t threshold = o.host.uvm.policy == PagePolicy::AccessCounter ? 4 : 0;
       frames = std::make_unique<FrameUse>(o.gpus + 1, o.gmmu.size, threshold);
       if (o.ats) {
-        ats = std::make_unique<AtsPort>(p, o.gmmu.host, *tlb, wire);
+        ats = std::make_unique<AtsPort>(p, o.gmmu.host, *tlb, wire, *this);
       } else {
         gmmu = std::make_unique<Gmmu>(p, o.gmmu, *tlb, wire, *this, *frames, nullptr, &oracle);
       }
@@ -240,7 +252,7 @@ class Rig {
     }
     void translated(unsigned cu, PageKey page, const Mapping& mapping) override {
       rig.answers.push_back({partition.device().value, cu, page, partition.now(), mapping});
-      if (!ats) rig.oracle_.used(partition.device(), page, mapping, false);
+      rig.oracle_.used(partition.device(), page, mapping, false);
       if (rig.on_answer) rig.on_answer(rig.answers.back());
     }
     void forget(PageKey, PhysPage) override {}
@@ -266,6 +278,8 @@ class Rig {
       p.set_port<&HostSide::on_message>(MessagePort::Fabric, this);
       if (o.ats) {
         iommu = std::make_unique<Iommu>(p, o.iommu, o.gmmu.walk, o.gmmu.table, false, *this, this);
+        if (o.host.uvm.policy == PagePolicy::Pinned) return;
+        requests = std::make_unique<PageRequests>(p, o.host.uvm, frames, *iommu, wire, *this, &oracle);
         return;
       }
       HostMmuOptions options = o.host;
@@ -288,15 +302,18 @@ class Rig {
         mmu->on_message(message);
         return;
       }
-      const auto link = static_cast<std::uint32_t>(partition.now()) - message.stamp;
-      iommu->parts().add(MissPart::IommuLink, link);
-      iommu->request(message.from, message.page, link);
+      if (message.kind != MessageKind::AtsRequest) {
+        requests->on_message(message);
+        return;
+      }
+      iommu->request(message);
     }
-    void iommu_answers(DeviceId gpu, PageKey page, const Mapping& mapping, std::uint32_t accounted) override {
+    void iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std::uint32_t accounted) override {
       Message message;
       message.kind = MessageKind::AtsResponse;
       message.page = page;
-      message.mapping = mapping;
+      message.faulted = mapping == nullptr;
+      if (mapping != nullptr) message.mapping = *mapping;
       message.accounted = accounted;
       wire.send(gpu, message);
     }
@@ -309,6 +326,7 @@ class Rig {
     Wire wire;
     std::unique_ptr<HostMmu> mmu;
     std::unique_ptr<Iommu> iommu;
+    std::unique_ptr<PageRequests> requests;
     DesignParts parts;
     HandlerId action_handler;
   };

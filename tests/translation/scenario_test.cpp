@@ -170,7 +170,7 @@ TEST(Ats, WalkAndIommuHit) {
   rig.run();
   EXPECT_EQ(rig.answers[0].when, 1011U);
   EXPECT_EQ(rig.answers[2].when, 5511U);
-  EXPECT_EQ(rig.iommu().stats().hits, 1U);
+  EXPECT_EQ(rig.iommu().stats().all.hits, 1U);
   EXPECT_EQ(rig.all_parts(), rig.latency());
   EXPECT_EQ(rig.part(MissPart::IommuWalk), 1000U);
   EXPECT_TRUE(rig.idle());
@@ -194,7 +194,7 @@ TEST(Ats, TlbsAreMostlyInclusive) {
   const PageKey page{0, 7};
   EXPECT_NE(rig.iommu().tlb().peek(page), nullptr);
   EXPECT_NE(rig.l2(0).array().peek(page), nullptr);
-  rig.iommu().tlb().erase(page);
+  rig.iommu().remove(page);
   EXPECT_NE(rig.l2(0).array().peek(page), nullptr);
 }
 
@@ -214,9 +214,9 @@ TEST(Ats, UnlimitedTlbMissesEachPageOnce) {
   Rig rig(options, 0, 10'000);
   for (std::uint64_t i = 0; i < 20'000; ++i) rig.ask(0, i % 10'000, i * 600);
   rig.run();
-  EXPECT_EQ(rig.iommu().stats().misses, 10'000U);
-  EXPECT_EQ(rig.iommu().stats().hits, 10'000U);
-  EXPECT_EQ(rig.iommu().stats().evictions, 0U);
+  EXPECT_EQ(rig.iommu().stats().all.misses, 10'000U);
+  EXPECT_EQ(rig.iommu().stats().all.hits, 10'000U);
+  EXPECT_EQ(rig.iommu().stats().all.evictions, 0U);
 }
 
 // --------------------------------------------------------------------------------------------------- faults and moves
@@ -444,6 +444,66 @@ TEST(FullMemory, SendsTheOldestPageBackToTheHost) {
   EXPECT_EQ(rig.uvm().migrations, 4U);
   EXPECT_EQ(rig.host().driver().record({0, 1}).owner.device(), rig.host_device());
   EXPECT_GT(rig.answered(0, 0), 50'000U);
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(PageRequests, PlaceAPageAndAskAgain) {
+  Rig rig(RigOptions::with_iommu(2, PagePolicy::FirstTouch), 0, 16);
+  rig.ask(0, 3, 0);
+  rig.run();
+  // The walk ends at 861 without a mapping: told 1011, page request at the host 1161, page at the GPU 150 + 128 later;
+  // the second request finds it mapped and walks.
+  EXPECT_EQ(rig.answered(0, 3), 1161U + 278 + 1000);
+  EXPECT_EQ(rig.mapping_of(0, 3).page.device().value, 0U);
+  EXPECT_EQ(rig.iommu().stats().faults, 1U);
+  EXPECT_EQ(rig.uvm().first_touches, 1U);
+  EXPECT_EQ(rig.part(MissPart::LinkToHost), 150U);
+  EXPECT_EQ(rig.part(MissPart::MigrationTransfer), 278U);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(PageRequests, OfASecondGpuMapWhereTheFirstPlaced) {
+  Rig rig(RigOptions::with_iommu(2, PagePolicy::FirstTouch), 0, 16);
+  rig.ask(0, 3, 0);
+  rig.ask(1, 3, 5);  // joins the walk; its page request parks until the page has come and the host knows, at 1589
+  rig.run();
+  EXPECT_EQ(rig.mapping_of(1, 3).page, rig.mapping_of(0, 3).page);
+  EXPECT_EQ(rig.answered(1, 3), 1589U + 150 + 850) << "in the IOMMU's walk of GPU 0's second request";
+  EXPECT_EQ(rig.uvm().parked, 1U);
+  EXPECT_EQ(rig.uvm().remote_mappings, 1U);
+  EXPECT_EQ(rig.uvm().migrations, 1U);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(PageRequests, AreTakenInBatches) {
+  RigOptions options = RigOptions::with_iommu(1, PagePolicy::FirstTouch);
+  options.l2_tlb.mshrs = 300;
+  options.iommu.walkers = 0;
+  options.host.uvm.uvm.batch_fixed = 100;
+  options.host.uvm.uvm.concurrent_migrations = 1000;
+  Rig rig(options, 0, 300);
+  for (unsigned p = 0; p < 300; ++p) rig.ask(0, p, 0, false, p);
+  rig.run();
+  EXPECT_EQ(rig.uvm().batches, 2U);
+  EXPECT_EQ(rig.uvm().batch_size.max, 256U);
+  EXPECT_EQ(rig.answered(0, 299, 299) - rig.answered(0, 0, 0), 100U);
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(IommuPendingTable, HoldsUpRequestsWhenItIsFull) {
+  RigOptions options = RigOptions::with_iommu(1);
+  options.iommu.pending = 1;
+  Rig rig(options, 0, 16);
+  rig.ask(0, 1, 0);
+  rig.ask(0, 2, 10);
+  rig.ask(0, 1, 20, false, 1);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 1), 1011U);
+  EXPECT_EQ(rig.answered(0, 2), 1511U) << "it waited for the first to end, at 861";
+  EXPECT_EQ(rig.iommu().stats().pending_waits, 1U);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
   EXPECT_TRUE(rig.idle());
 }
 

@@ -1,0 +1,12 @@
+// DWS as a design: an order of walks in the pool of walkers that several processes share.
+#pragma once
+
+#include <memory>
+
+#include "machine/plug_in.h"
+
+namespace nearfar {
+
+std::shared_ptr<PlugIn> make_dws();
+
+}  // namespace nearfar

@@ -1,0 +1,115 @@
+#include "designs/least_tlb/least_tlb_gpu.h"
+
+#include <fmt/format.h>
+
+#include "sim/error.h"
+
+namespace nearfar {
+
+void LeastTlbGpuStats::describe(StatVisitor& visitor) {
+  visitor.counter("remote_lookups", "lookups", "Lookups of the L2 TLB for the IOMMU.", remote_lookups);
+  visitor.counter("remote_lookup_hits", "lookups", "Of these, lookups that found the page.", remote_lookup_hits);
+  visitor.counter("spill_fills", "pages", "Spilled mappings that the L2 TLB took.", spill_fills);
+  visitor.counter("spills_refused", "pages",
+                  "Spilled mappings dropped since the L2 TLB had the page, or waited for it.", spills_refused);
+  visitor.counter("spill_drops", "pages", "Spilled mappings that left the L2 TLB for nowhere.", spill_drops);
+  visitor.histogram("chain_length", "spills", "Spills that one eviction led to, of chains that ended here.",
+                    chain_length);
+}
+
+LeastTlbGpu::LeastTlbGpu(Partition& partition, L2Tlb& tlb, Messenger& messenger, DeviceId host,
+                         const LeastTlbSpec& spec, bool multi)
+    : partition_(partition),
+      tlb_(tlb),
+      messenger_(messenger),
+      host_(host),
+      spec_(spec),
+      multi_(multi),
+      lookup_handler_(partition.add_handler<&LeastTlbGpu::on_lookup>(this)) {
+  tlb.set_victims(*this);
+}
+
+void LeastTlbGpu::evicted(const Tlb::Entry& victim) {
+  const SpillState state = SpillState::of(victim.note);
+  if (state.spilled && state.left == 0) {
+    ++stats_.spill_drops;
+    spill_gone(victim.page);
+    end_chain();
+    return;
+  }
+  Message message;
+  message.kind = MessageKind::TlbVictim;
+  message.page = victim.page;
+  message.mapping = victim.mapping;
+  message.stamp = ChainedNote{victim.note, chain_}.pack();
+  chain_ = 0;
+  messenger_.send(host_, message);
+}
+
+bool LeastTlbGpu::on_message(const Message& message) {
+  if (message.kind == MessageKind::TlbSpill) {
+    take_spill(message);
+    return true;
+  }
+  if (message.kind != MessageKind::TlbQuery) return false;
+  Transaction* t = partition_.pool().take();
+  Message question = message;
+  question.accounted = static_cast<std::uint32_t>(partition_.now());
+  question.put(*t);
+  partition_.schedule(t, lookup_handler_, tlb_.start_foreign_lookup());
+  return true;
+}
+
+void LeastTlbGpu::on_lookup(Transaction* t) {
+  const Message question = Message::get(*t);
+  partition_.pool().give(t);
+  ++stats_.remote_lookups;
+  Message reply = question;
+  reply.kind = MessageKind::TlbReply;
+  reply.accounted = static_cast<std::uint32_t>(partition_.now()) - question.accounted;
+  if (const Mapping* held = tlb_.array().use(question.page)) {
+    ++stats_.remote_lookup_hits;
+    reply.held = true;
+    reply.mapping = *held;
+    // Processes share nothing: what was spilled here goes back to the one that needs it.
+    if (multi_) tlb_.shoot_down(question.page);
+  }
+  messenger_.send(host_, reply);
+}
+
+void LeastTlbGpu::take_spill(const Message& message) {
+  const ChainedNote packed = ChainedNote::of(message.stamp);
+  chain_ = packed.chain;
+  if (tlb_.array().peek(message.page) != nullptr || tlb_.pending(message.page) != nullptr) {
+    ++stats_.spills_refused;
+    spill_gone(message.page);
+  } else {
+    ++stats_.spill_fills;
+    tlb_.fill(message.page, message.mapping, packed.note);
+  }
+  end_chain();
+}
+
+void LeastTlbGpu::spill_gone(PageKey page) {
+  Message message;
+  message.kind = MessageKind::SpillGone;
+  message.page = page;
+  messenger_.send(host_, message);
+}
+
+/// Nothing more follows from a spill; a victim that went to the IOMMU has taken the chain with it.
+void LeastTlbGpu::end_chain() {
+  if (chain_ != 0) stats_.chain_length.add(chain_);
+  chain_ = 0;
+}
+
+void LeastTlbGpu::check() const {
+  tlb_.array().for_each([&](const Tlb::Entry& entry) {
+    const SpillState state = SpillState::of(entry.note);
+    if (!state.spilled || state.home != partition_.device() || !spec_.spill.exclude_home) return;
+    throw SimulationError(fmt::format("check: GPU {} holds page {:#x} as spilled, but it is its own",
+                                      partition_.device().value, entry.page.number()));
+  });
+}
+
+}  // namespace nearfar

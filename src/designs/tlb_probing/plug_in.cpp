@@ -1,0 +1,36 @@
+#include "designs/tlb_probing/plug_in.h"
+
+#include "config/configuration.h"
+#include "designs/tlb_probing/tlb_prober.h"
+#include "gpu/gpu.h"
+#include "machine/statistics.h"
+
+namespace nearfar {
+namespace {
+
+class TlbProbing final : public PlugIn {
+ public:
+  void describe(Section& root) override { root.child("tlb_probing", spec_, "TLB probing on a ring."); }
+
+  void attach(Gpu& gpu, const SystemSpec& system) const override {
+    gpu.parts().add(std::make_unique<TlbProber>(gpu.partition(), *gpu.l2_tlb(), gpu, spec_, system.gpus));
+  }
+
+  std::vector<StatInfo> statistics() const override {
+    std::vector<StatInfo> out;
+    list_stats<TlbProberStats>(out, {"gpus.tlb_probing.", "gpu<g>.tlb_probing."});
+    return out;
+  }
+
+  /// Nothing is stored beyond the miss registers, which remember who has answered.
+  std::vector<StorageItem> storage(const SystemSpec&) const override { return {}; }
+
+ private:
+  TlbProbingSpec spec_;
+};
+
+}  // namespace
+
+std::shared_ptr<PlugIn> make_tlb_probing() { return std::make_shared<TlbProbing>(); }
+
+}  // namespace nearfar

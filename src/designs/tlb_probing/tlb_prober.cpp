@@ -1,0 +1,131 @@
+#include "designs/tlb_probing/tlb_prober.h"
+
+#include <algorithm>
+
+#include "config/schema.h"
+
+namespace nearfar {
+
+void TlbProbingSpec::describe(Section& section) {
+  section.integer("hops", hops, {1, kMaxGpus}, "GPUs", "How far along the ring, each way, neighbours are asked.");
+  section.flag("overlap", overlap, "The IOMMU is asked together with the neighbours, not after them.");
+}
+
+void TlbProberStats::describe(StatVisitor& visitor) {
+  visitor.counter("probes", "misses", "L2 TLB misses for which neighbours were asked.", probes);
+  visitor.counter("hits", "misses", "Of these, misses that a neighbour answered.", hits);
+  visitor.counter("misses", "misses", "Of these, misses that no neighbour could answer.", misses);
+  visitor.counter("late", "answers", "Neighbours' answers that came after another one had been used.", late);
+  visitor.counter("duplicates", "answers", "Answers of the IOMMU dropped since a neighbour's had been used.",
+                  duplicates);
+  visitor.counter("remote_lookups", "lookups", "Lookups of the L2 TLB for a neighbour.", remote_lookups);
+  visitor.counter("remote_lookup_hits", "lookups", "Of these, lookups that found the page.", remote_lookup_hits);
+}
+
+TlbProber::TlbProber(Partition& partition, L2Tlb& tlb, Messenger& messenger, const TlbProbingSpec& spec, unsigned gpus)
+    : partition_(partition),
+      tlb_(tlb),
+      below_(tlb.handler()),
+      messenger_(messenger),
+      spec_(spec),
+      lookup_handler_(partition.add_handler<&TlbProber::on_lookup>(this)) {
+  const unsigned here = partition.device().value;
+  for (unsigned hop = 1; hop <= std::min(spec.hops, gpus - 1); ++hop) {
+    for (const unsigned at : {(here + hop) % gpus, (here + gpus - hop) % gpus}) {
+      const DeviceId gpu{static_cast<std::uint8_t>(at)};
+      if (at != here && std::ranges::find(neighbours_, gpu) == neighbours_.end()) neighbours_.push_back(gpu);
+    }
+  }
+  tlb.set_handler(*this);
+}
+
+void TlbProber::missed(PageKey page, Miss& miss) {
+  if (neighbours_.empty()) {
+    below_.missed(page, miss);
+    return;
+  }
+  ++stats_.probes;
+  miss.state = MissState::Ats;
+  miss.raced = spec_.overlap;
+  Message message;
+  message.kind = MessageKind::TlbQuery;
+  message.page = page;
+  message.stamp = ++next_number_;
+  probes_[page.value] = {next_number_, static_cast<std::uint32_t>(neighbours_.size())};
+  for (const DeviceId gpu : neighbours_) messenger_.send(gpu, message);
+  if (spec_.overlap) below_.missed(page, miss);
+}
+
+bool TlbProber::on_message(const Message& message) {
+  switch (message.kind) {
+    case MessageKind::TlbQuery: {
+      Transaction* t = partition_.pool().take();
+      Message question = message;
+      question.accounted = static_cast<std::uint32_t>(partition_.now());
+      question.put(*t);
+      partition_.schedule(t, lookup_handler_, tlb_.start_foreign_lookup());
+      return true;
+    }
+    case MessageKind::TlbReply: take_reply(message); return true;
+    case MessageKind::AtsResponse: return take_response(message.page);
+    default: return false;
+  }
+}
+
+void TlbProber::on_lookup(Transaction* t) {
+  const Message question = Message::get(*t);
+  partition_.pool().give(t);
+  ++stats_.remote_lookups;
+  Message reply = question;
+  reply.kind = MessageKind::TlbReply;
+  reply.accounted = static_cast<std::uint32_t>(partition_.now()) - question.accounted;
+  if (const Mapping* held = tlb_.array().use(question.page)) {
+    ++stats_.remote_lookup_hits;
+    reply.held = true;
+    reply.mapping = *held;
+  }
+  messenger_.send(question.from, reply);
+}
+
+void TlbProber::take_reply(const Message& reply) {
+  const auto found = probes_.find(reply.page.value);
+  if (found == probes_.end() || found->second.number != reply.stamp) {
+    ++stats_.late;
+    return;
+  }
+  Miss& miss = *tlb_.pending(reply.page);
+  if (reply.held) {
+    ++stats_.hits;
+    probes_.erase(found);
+    charge(miss, reply);
+    if (spec_.overlap) ++to_drop_[reply.page.value];
+    tlb_.answer(reply.page, reply.mapping);
+    return;
+  }
+  if (--found->second.left != 0) return;
+  ++stats_.misses;
+  probes_.erase(found);
+  if (spec_.overlap) return;
+  charge(miss, reply);
+  below_.missed(reply.page, miss);
+}
+
+/// The time of a miss up to now went to the neighbour whose answer ended it.
+void TlbProber::charge(Miss& miss, const Message& reply) {
+  tlb_.charge(miss, MissPart::RemoteLink, partition_.now() - reply.accounted);
+  tlb_.charge(miss, MissPart::RemoteWalk);
+}
+
+/// The IOMMU has answered: true where a neighbour was faster.
+bool TlbProber::take_response(PageKey page) {
+  const auto found = to_drop_.find(page.value);
+  if (found != to_drop_.end()) {
+    ++stats_.duplicates;
+    if (--found->second == 0) to_drop_.erase(found);
+    return true;
+  }
+  probes_.erase(page.value);
+  return false;
+}
+
+}  // namespace nearfar
