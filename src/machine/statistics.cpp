@@ -188,7 +188,10 @@ std::vector<StatValue> StatTable::values() const {
     per_kilo_instruction("run.l2_tlb_mpki", at("gpus.l2_tlb.misses") - at("gpus.l2_tlb.merges"));
     per_kilo_instruction("run.l2_tlb_mpki_joined", at("gpus.l2_tlb.misses"));
   }
-  if (all.contains("gpus.gmmu.far_faults")) per_kilo_instruction("run.pfpki", at("gpus.gmmu.far_faults"));
+  // A GPU without page tables has no far faults of its own: its page requests are what the driver takes.
+  if (all.contains("uvm.faults")) {
+    per_kilo_instruction("run.pfpki", at(all.contains("gpus.gmmu.far_faults") ? "gpus.gmmu.far_faults" : "uvm.faults"));
+  }
   for (const auto& [name, histogram] : histograms_) {
     for (std::size_t bin = 0; bin < histogram.bins.size(); ++bin) {
       if (histogram.bins[bin] == 0) continue;

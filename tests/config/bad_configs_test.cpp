@@ -667,7 +667,7 @@ const std::vector<BadConfig>& bad_configs() {
       {"MovingPagesWithoutPageTables",
        "base: base\n"sv,
        {"placement.policy=on-touch"},
-       R"(--set: pages move only where GPUs have page tables of their own: `placement.policy` other than `pinned` needs translation.kind `mmu`.
+       R"(--set: mapped pages move only where GPUs have page tables of their own: `placement.policy` other than `pinned` needs translation.kind `mmu`, or, for `first-touch`, `ats`.
   placement.policy=on-touch
                    ^~~~~~~~
   placement.policy = on-touch (--set)
