@@ -243,6 +243,10 @@ TEST_P(StatisticsOf, EveryReportedNameIsExplained) {
       name = std::string(prefix) + (prefix[0] == 'g' ? "<g>" : "<a>") + name.substr(dot);
     }
     if (name.starts_with("kernel.")) name = "kernel.<name>" + name.substr(name.rfind('.'));
+    if (const std::size_t pid = name.find(".pid"); pid != std::string::npos && std::isdigit(name[pid + 4])) {
+      const std::size_t end = name.find_first_not_of("0123456789", pid + 4);
+      name = name.substr(0, pid) + ".pid<p>" + (end == std::string::npos ? "" : name.substr(end));
+    }
     const std::size_t below = name.find(".below_");
     if (below != std::string::npos) name = name.substr(0, below) + ".below_<n>";
     return name;
