@@ -5,7 +5,6 @@
 
 #include <fstream>
 #include <iterator>
-#include <set>
 
 #include "config/error.h"
 
@@ -81,14 +80,14 @@ TEST(StudyFile, DesignsThatDoNotExistYetAreNoMistake) {
 
 TEST(StudyFile, EveryShippedStudyIsRight) {
   const std::vector<StudySummary> studies = list_studies();
-  EXPECT_GE(studies.size(), 1U);
+  ASSERT_GE(studies.size(), 1U);
   for (const StudySummary& summary : studies) {
     const Study study = read_study(summary.name);
+    EXPECT_EQ(study.id, summary.name);
+    EXPECT_EQ(study.title, summary.title);
     EXPECT_FALSE(study_runs(study).empty()) << summary.name;
-    EXPECT_EQ(read_study(summary.path).title, study.title);
-    std::set<std::string> ids;
-    for (const StudyFigure& figure : study.figures) EXPECT_TRUE(ids.insert(figure.id).second) << figure.id;
   }
+  EXPECT_EQ(read_study(studies.front().path).title, studies.front().title);
 }
 
 TEST(StudyFile, TheExampleOfTheManualIsRight) {
