@@ -27,7 +27,8 @@ std::string mechanism(const Claim& claim, const std::vector<MeasuredClaim>& clai
 }
 
 std::string remark(const MeasuredClaim& measured, const std::vector<MeasuredClaim>& claims) {
-  return measured.note.empty() ? mechanism(*measured.claim, claims) : measured.note;
+  const std::string numbers = mechanism(*measured.claim, claims);
+  return measured.note.empty() || numbers.empty() ? measured.note + numbers : measured.note + "; " + numbers;
 }
 
 std::string tally(const std::vector<MeasuredClaim>& claims) {

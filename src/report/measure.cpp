@@ -16,9 +16,10 @@ namespace {
 /// What a mean over a figure's categories is called there.
 constexpr const char* kMeanCategories[] = {"mean", "geometric mean"};
 
+/// Numbers of a figure: those that are there, and how many there should be.
 struct Found {
   std::vector<double> values;
-  std::size_t wanted = 0;
+  std::size_t have = 0, wanted = 0;
   std::string problem;
 };
 
@@ -67,6 +68,26 @@ std::vector<double> taken(Take take, const std::vector<double>& values) {
   return {};
 }
 
+/// What the claim takes of its series. Several published numbers are one for each series; a single one is of all series
+/// together.
+Found gather(const Claim& claim, const FigureData& figure) {
+  const bool apart = claim.published.values.size() == claim.series.size();
+  std::vector<std::vector<double>> pools(1);
+  Found all;
+  for (const std::string& label : claim.series) {
+    const Found found = values_of(figure, label, claim.over);
+    if (!found.problem.empty()) return found;
+    all.have += found.values.size(), all.wanted += found.wanted;
+    if (apart && !pools.back().empty()) pools.emplace_back();
+    pools.back().insert(pools.back().end(), found.values.begin(), found.values.end());
+  }
+  for (const auto& pool : pools) {
+    if (pool.empty()) continue;
+    for (const double value : taken(claim.take, pool)) all.values.push_back(value);
+  }
+  return all;
+}
+
 /// Of what the figure says about missing values, what is about this claim: its series, else its categories, else
 /// anything.
 std::string reason_of(const Claim& claim, const FigureData& figure) {
@@ -83,47 +104,6 @@ std::string reason_of(const Claim& claim, const FigureData& figure) {
   if (note == figure.notes.end()) note = about(claim.over);
   if (note == figure.notes.end()) note = figure.notes.begin();
   return note->starts_with(kPrefix) ? note->substr(kPrefix.size()) : *note;
-}
-
-MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures) {
-  MeasuredClaim measured;
-  measured.claim = &claim;
-  if (claim.study.empty()) {
-    measured.note = "no study measures it yet";
-    return measured;
-  }
-  const FigureData* figure = figure_of(claim, figures);
-  if (figure == nullptr) {
-    const bool other = std::ranges::any_of(figures, [&](const auto& each) { return each.study == claim.study; });
-    measured.note = other ? fmt::format("the study has no figure `{}`", claim.plot)
-                          : fmt::format("study {} is not there", claim.study);
-    return measured;
-  }
-  // Several published numbers are one for each series; a single one is of all series together.
-  const bool apart = claim.published.values.size() == claim.series.size();
-  std::vector<std::vector<double>> pools(1);
-  std::size_t have = 0, wanted = 0;
-  for (const std::string& label : claim.series) {
-    const Found found = values_of(*figure, label, claim.over);
-    if (!found.problem.empty()) {
-      measured.note = found.problem;
-      return measured;
-    }
-    have += found.values.size(), wanted += found.wanted;
-    if (apart && !pools.back().empty()) pools.emplace_back();
-    pools.back().insert(pools.back().end(), found.values.begin(), found.values.end());
-  }
-  for (const auto& pool : pools) {
-    if (pool.empty()) continue;
-    for (const double value : taken(claim.take, pool)) measured.values.push_back(value);
-  }
-  if (have < wanted) {
-    measured.note = have == 0 ? reason_of(claim, *figure) : fmt::format("{} of {} values are there", have, wanted);
-    return measured;
-  }
-  measured.verdict = judge(claim, measured.values);
-  measured.ratio = ratio(claim, measured.values);
-  return measured;
 }
 
 /// The category a published number is drawn at: the only one it speaks of, or the figure's mean over all of them or
@@ -143,6 +123,48 @@ std::optional<std::string> place_of(const Claim& claim, const FigureData& figure
     if (std::ranges::find(figure.categories, name) != figure.categories.end()) return name;
   }
   return std::nullopt;
+}
+
+/// The figure's own mean over everything that the claim speaks of. It exists only when all was measured, and leaves out
+/// values that have nothing to divide by.
+std::optional<double> own_mean(const Claim& claim, const FigureData& figure) {
+  const char* name = claim.take == Take::Mean ? kMeanCategories[0] : kMeanCategories[1];
+  if (claim.series.size() != 1 || place_of(claim, figure) != name) return std::nullopt;
+  const Found found = values_of(figure, claim.series.front(), {name});
+  return found.values.empty() ? std::nullopt : std::optional(found.values.front());
+}
+
+MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures) {
+  MeasuredClaim measured;
+  measured.claim = &claim;
+  if (claim.study.empty()) {
+    measured.note = "no study measures it yet";
+    return measured;
+  }
+  const FigureData* figure = figure_of(claim, figures);
+  if (figure == nullptr) {
+    const bool other = std::ranges::any_of(figures, [&](const auto& each) { return each.study == claim.study; });
+    measured.note = other ? fmt::format("the study has no figure `{}`", claim.plot)
+                          : fmt::format("study {} is not there", claim.study);
+    return measured;
+  }
+  Found found = gather(claim, *figure);
+  if (!found.problem.empty()) {
+    measured.note = found.problem;
+    return measured;
+  }
+  measured.values = std::move(found.values);
+  if (const auto mean = own_mean(claim, *figure); mean && found.have < found.wanted) {
+    measured.values = {*mean};
+    measured.note = fmt::format("mean of {} of {}: the others have nothing to divide by", found.have, found.wanted);
+  } else if (found.have < found.wanted) {
+    measured.note = found.have == 0 ? reason_of(claim, *figure)
+                                    : fmt::format("{} of {} values are there", found.have, found.wanted);
+    return measured;
+  }
+  measured.verdict = judge(claim, measured.values);
+  measured.ratio = ratio(claim, measured.values);
+  return measured;
 }
 
 }  // namespace

@@ -106,9 +106,11 @@ std::vector<FigureData> tuning_figures(const Tuning& tuning) {
     for (const TunedCurve& curve : tuning.curves) {
       figure.series.push_back({curve.label, {curve.speedups.begin(), curve.speedups.end()}});
       figure.notes.push_back(knee_sentence(tuning, curve));
-      if (curve.knee.enough) figure.marks.push_back({curve.label, *curve.knee.enough, "enough"});
-      if (curve.knee.bend) figure.marks.push_back({curve.label, *curve.knee.bend, "knee"});
     }
+    // Only of the last curve, which stands for all: marks of many would cover each other.
+    const TunedCurve& whole = tuning.curves.back();
+    if (whole.knee.enough) figure.marks.push_back({whole.label, *whole.knee.enough, "enough"});
+    if (whole.knee.bend) figure.marks.push_back({whole.label, *whole.knee.bend, "knee"});
     return figures;
   }
   const TunedParameter &rows = tuning.parameters[0], &columns = tuning.parameters[1];

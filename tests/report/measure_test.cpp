@@ -81,10 +81,22 @@ TEST_F(Measured, ClaimsTakeTheirNumbersFromTheFigure) {
 TEST_F(Measured, MeansOverLessThanEverythingAreNoVerdict) {
   FigureData gap = figure();
   gap.series[1].values[1].reset();
+  gap.series[1].values[3].reset();
   const auto claims = measure_claims(papers_, {gap});
   EXPECT_EQ(claims[0].verdict, Verdict::NotMeasured);
   EXPECT_EQ(claims[0].note, "2 of 3 values are there");
   EXPECT_EQ(claims[4].verdict, Verdict::Met) << "C is there";
+}
+
+// A study shows a mean beside a gap only when the gap is a value that has nothing to divide by.
+TEST_F(Measured, MeansOfTheFigureLeaveOutWhatIsUndefined) {
+  FigureData undefined = figure();
+  undefined.series[1].values[1].reset();
+  const auto claims = measure_claims(papers_, {undefined});
+  EXPECT_THAT(claims[0].values, ElementsAre(2));
+  EXPECT_EQ(claims[0].verdict, Verdict::Met);
+  EXPECT_EQ(claims[0].note, "mean of 2 of 3: the others have nothing to divide by");
+  EXPECT_EQ(claims[2].verdict, Verdict::NotMeasured) << "ends of a range need every value";
 }
 
 TEST_F(Measured, ReasonsAreThoseOfTheSeries) {

@@ -1,0 +1,78 @@
+// From a study to its runs: every cell of its grid, and what its figures need beside them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "designs/names.h"
+#include "study/study_file.h"
+
+namespace nearfar {
+
+NamedRun cell_run(const Study& study, const std::string& workload, const StudyVariant& variant, std::uint64_t seed) {
+  return {workload,
+          variant.size,
+          parameters_for(workload, variant.parameters, study.workloads),
+          variant.input,
+          variant.system,
+          variant.designs,
+          variant.overrides,
+          seed};
+}
+
+NamedRun alone_run(const Study& study, const std::string& workload, std::size_t index, const StudyVariant& variant,
+                   std::uint64_t seed) {
+  const ApplicationPart part = application_parts(workload, variant.size).at(index);
+  NamedRun run = cell_run(study, workload, variant, seed);
+  std::vector<std::string> given = parameters_for(part.name, run.parameters, {workload});
+  run.workload = part.name;
+  run.parameters.clear();
+  for (const ParameterSetting& setting : part.settings) {
+    run.parameters.push_back(fmt::format("{}={}", setting.name, setting.value));
+  }
+  run.parameters.insert(run.parameters.end(), given.begin(), given.end());
+  run.designs = kBaseline;
+  run.overrides.push_back("gpus=1");
+  return run;
+}
+
+std::vector<NamedRun> study_runs(const Study& study) {
+  std::vector<NamedRun> runs;
+  std::set<NamedRun> known;
+  const auto add = [&](NamedRun run) {
+    if (known.insert(run).second) runs.push_back(std::move(run));
+  };
+  for (const std::string& workload : study.workloads) {
+    for (const StudyVariant& variant : study.variants) {
+      for (const std::uint64_t seed : study.seeds) add(cell_run(study, workload, variant, seed));
+    }
+  }
+  for (const StudyFigure& figure : study.figures) {
+    if (std::ranges::find(figure.values, Quantity::WeightedSpeedup, &StudyValue::quantity) == figure.values.end())
+      continue;
+    for (const std::string& workload : figure.workloads) {
+      for (const StudyVariant& variant : study.variants) {
+        for (const std::uint64_t seed : study.seeds) {
+          for (std::size_t i = 0; i < application_count(workload); ++i)
+            add(alone_run(study, workload, i, variant, seed));
+        }
+      }
+    }
+  }
+  return runs;
+}
+
+std::size_t application_count(const std::string& workload) {
+  return application_parts(workload, SizeClass::Small).size();
+}
+
+std::string shown_name(const Study& study, const std::string& workload) {
+  const auto found = study.names.find(workload);
+  return found == study.names.end() ? workload : found->second;
+}
+
+const StudyVariant& variant_of(const Study& study, const std::string& label) {
+  return *std::ranges::find(study.variants, label, &StudyVariant::label);
+}
+
+}  // namespace nearfar
