@@ -43,7 +43,11 @@ void WalkCacheSpec::describe(Section& section) {
   section.integer("entries", entries, {0, 1U << 20}, "entries", "Upper-level entries it holds, all levels together.");
   section.cycles("latency", latency, {0, 10'000}, "Of its lookup, before a walk's first access.");
   section.flag("unlimited", unlimited, "It holds every entry it is given.");
-  section.flag("by_level", by_level, "An array of its own for each level: 32, 4 and 2 entries for levels 2, 3 and 4.");
+  section.flag("by_level", by_level, "An array of its own for each level, in place of one of `entries` for all.");
+  section.integer("l2_entries", l2, {0, 1U << 20}, "entries", "by_level: of level 2, which lead to the leaf's nodes.");
+  section.integer("l3_entries", l3, {0, 1U << 20}, "entries", "by_level: of level 3.");
+  section.integer("l4_entries", l4, {0, 1U << 20}, "entries", "by_level: of level 4.");
+  section.integer("l5_entries", l5, {0, 1U << 20}, "entries", "by_level: of level 5, where a table has one.");
 }
 
 void WalkersSpec::describe(Section& section) {

@@ -55,7 +55,11 @@ struct WalkCacheSpec {
   std::uint32_t entries = 128;
   Cycle latency = 1;
   bool unlimited = false;
-  bool by_level = false;  // svm: 32, 4 and 2 entries for levels 2, 3 and 4
+  bool by_level = false;  // svm
+  std::uint32_t l2 = 32;  // by_level: l2_entries and so on
+  std::uint32_t l3 = 4;
+  std::uint32_t l4 = 2;
+  std::uint32_t l5 = 2;
 
   void describe(Section& section);
 };

@@ -10,7 +10,7 @@ namespace {
 
 WalkCache make_cache(const WalkersSpec& spec) {
   if (spec.cache.unlimited) return WalkCache(LruSet::kUnlimited);
-  if (spec.cache.by_level) return WalkCache(std::vector<std::uint32_t>{32, 4, 2, 2});
+  if (spec.cache.by_level) return WalkCache(std::vector{spec.cache.l2, spec.cache.l3, spec.cache.l4, spec.cache.l5});
   return WalkCache(spec.cache.entries);
 }
 
@@ -310,6 +310,7 @@ void WalkUnit::walk_on(Walk& walk, Transaction* t, unsigned level, Cycle at) {
   access(walk, t, at);
   if (order_ == nullptr) return;
   order_->line_arrived(walk, level, false, served_);
+  take_served();
   pumping_ = true;
   answer_served();
   pumping_ = false;
@@ -355,6 +356,7 @@ void WalkUnit::end(Walk& walk, unsigned level) {
   if (order_ != nullptr) {
     free_.insert(std::ranges::lower_bound(free_, walk.walker), walk.walker);
     order_->line_arrived(walk, level, true, served_);
+    take_served();
   }
   answer(walk);
   if (order_ != nullptr) answer_served();
@@ -370,10 +372,26 @@ void WalkUnit::answer(Walk& walk) {
 }
 
 /// A line that has come for one walk has all that some queued requests need: they end without a walker of their own.
+/// They leave the queue before anyone is told of an end, since whoever is told may want to take requests back.
+void WalkUnit::take_served() {
+  if (served_.empty()) return;
+  note_depth();
+  Walk* before = nullptr;
+  auto served = served_.begin();
+  for (Walk* walk = queue_.front(); served != served_.end();) {
+    Walk* following = walk->next;
+    if (walk == *served) {
+      queue_.remove(walk, before);
+      ++served;
+    } else {
+      before = walk;
+    }
+    walk = following;
+  }
+}
+
 void WalkUnit::answer_served() {
   for (Walk* walk : served_) {
-    note_depth();
-    take_out(queue_, *walk);
     walk->started = walk->looked_up = walk->at_leaf = partition_.now();
     stats_.queue_wait[static_cast<std::size_t>(walk->kind)] += walk->started - walk->queued;
     answer(*walk);

@@ -150,6 +150,7 @@ class WalkUnit {
   void enter(Walk& walk);
   void end(Walk& walk, unsigned level);
   void answer(Walk& walk);
+  void take_served();
   void answer_served();
   static void take_out(List& list, Walk& walk);
   void note_depth();

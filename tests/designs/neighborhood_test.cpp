@@ -70,12 +70,18 @@ TEST(Neighborhood, ColdWalkReadsEveryLevel) {
 
 TEST(Neighborhood, BaselineNeighborsDoNotMerge) {
   Bench bench(Variant::Baseline, 2);
+  bench->unit().measure_concurrency();
   bench->ask(kA, 0);
   bench->ask(kB, 0);
   bench->run();
   EXPECT_EQ(bench->done(kA), 400U);
   EXPECT_EQ(bench->done(kB), 400U);
   EXPECT_EQ(bench->reads(), 8U);
+  const WalkConcurrencyStats& concurrent = bench->unit().concurrency()->stats();
+  EXPECT_EQ(concurrent.leaf, 2U);
+  EXPECT_EQ(concurrent.leaf_reads, 2U);
+  EXPECT_EQ(concurrent.upper, 0U) << "they need the same entries";
+  EXPECT_EQ(concurrent.upper_reads, 6U);
 }
 
 TEST(NeighborhoodLeaf, LooksAtLeafAccessesOnly) {

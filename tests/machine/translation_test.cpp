@@ -157,6 +157,13 @@ TEST(SharedVirtualMemory, UnloadedWalkReadsMemoryLevelByLevel) {
   EXPECT_LE(walk, 146U + 3 * 174U);
 }
 
+TEST(SharedVirtualMemory, ReadsOfClosedRowsCostTheirSum) {
+  // Rows so short that each level of the table has a bank of its own.
+  const Outcome run = read(test_system({"gpu.dram.row=1KiB", "gpu.dram.refresh=false"}, "svm-1gpu"), 1);
+  EXPECT_EQ(run.count("l2_miss.component.iommu.walk"), 2U + 4 * 146U);
+  for (unsigned level = 1; level <= 4; ++level) EXPECT_EQ(run.count("iommu.reads.L" + std::to_string(level)), 1U);
+}
+
 struct Case {
   const char* system;
   std::vector<std::string> overrides;
