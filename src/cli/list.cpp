@@ -91,11 +91,7 @@ std::string studies(const Terminal& terminal) {
 
 std::string statistics(const Terminal& terminal) {
   Table table({{"statistic", Align::Left, Tint::Bold}, {"unit"}, {"meaning", Align::Left, Tint::Dim}});
-  std::vector<StatInfo> all = list_statistics();
-  const std::vector<StatInfo> of_designs = list_design_statistics();
-  all.insert(all.end(), of_designs.begin(), of_designs.end());
-  std::ranges::sort(all, {}, &StatInfo::name);
-  for (const StatInfo& stat : all) table.row({stat.name, stat.unit, stat.sentence});
+  for (const StatInfo& stat : list_all_statistics()) table.row({stat.name, stat.unit, stat.sentence});
   return table.text(terminal);
 }
 

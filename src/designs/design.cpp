@@ -14,6 +14,7 @@
 #include "designs/pte_cache/plug_in.h"
 #include "designs/tlb_probing/plug_in.h"
 #include "designs/trans_fw/plug_in.h"
+#include "machine/statistics.h"
 
 namespace nearfar {
 namespace {
@@ -251,13 +252,14 @@ std::vector<DesignCost> cost_of(std::span<const std::string> designs, const std:
   return costs;
 }
 
-std::vector<StatInfo> list_design_statistics() {
-  std::vector<StatInfo> out;
+std::vector<StatInfo> list_all_statistics() {
+  std::vector<StatInfo> out = list_statistics();
   for (const Design& design : all_designs()) {
     if (design.make == nullptr) continue;
     const std::vector<StatInfo> statistics = design.make()->statistics();
     out.insert(out.end(), statistics.begin(), statistics.end());
   }
+  std::ranges::sort(out, {}, &StatInfo::name);
   return out;
 }
 

@@ -46,7 +46,7 @@ struct DesignCost {
 std::vector<DesignCost> cost_of(std::span<const std::string> designs, const std::string& system,
                                 std::span<const std::string> overrides);
 
-/// The statistics that designs add to those of the baseline.
-std::vector<StatInfo> list_design_statistics();
+/// Every statistic that a run can report, those of all designs too, sorted by name.
+std::vector<StatInfo> list_all_statistics();
 
 }  // namespace nearfar

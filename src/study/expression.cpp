@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "config/nearest.h"
-#include "machine/statistics.h"
+#include "designs/design.h"
 #include "study/store.h"
 
 namespace nearfar {
@@ -208,7 +208,7 @@ bool matches(std::string_view name, std::string_view pattern) {
 }
 
 const std::vector<StatInfo>& known_statistics() {
-  static const std::vector<StatInfo> known = list_statistics();
+  static const std::vector<StatInfo> known = list_all_statistics();
   return known;
 }
 
