@@ -190,6 +190,11 @@ bool ComputeUnit::run_arithmetic(Wavefront& wave) {
   }
   done += scalar * spec.scalar_cycles;
   if (done <= now) return true;
+  if (wave.op.kind == OpKind::Wait || wave.op.kind == OpKind::End) {
+    // Waiting does nothing but wait: it begins now, and ends no earlier than the arithmetic does.
+    wave.wake = std::max(wave.wake, done);
+    return true;
+  }
   sleep(wave, done);
   return false;
 }
@@ -305,7 +310,14 @@ bool ComputeUnit::pass_fence(Wavefront& wave) {
 
 // ------------------------------------------------------------------------------------------------------- completions
 
-void ComputeUnit::fill(PhysLine line) {
+void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
+  const auto count = static_cast<std::uint32_t>(std::popcount(lines));
+  for (; lines != 0; lines &= lines - 1) fill_line(PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))});
+  if (context_.frames != nullptr) context_.frames->leave(page, count);
+  retry(Stall::Register);
+}
+
+void ComputeUnit::fill_line(PhysLine line) {
   L1Cache::Mshrs::Entry* entry = l1_.mshrs().find(line);
   const Cycle now = context_.partition.now();
   const std::uint32_t took = static_cast<std::uint32_t>(now) - entry->payload.issued;
@@ -325,9 +337,7 @@ void ComputeUnit::fill(PhysLine line) {
   }
   const Targets targets = std::move(entry->payload.targets);
   l1_.mshrs().release(*entry);
-  if (context_.frames != nullptr) context_.frames->leave(line.page(), 1);
   targets.for_each([&](std::uint16_t target) { load_line_done(waves_[target >> 4], target & (kLoadSlots - 1)); });
-  retry(Stall::Register);
 }
 
 void ComputeUnit::load_line_done(Wavefront& wave, unsigned load) {

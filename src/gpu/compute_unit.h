@@ -3,6 +3,7 @@
 // it, and what the L1 does not hold leaves for the home of its line.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -100,8 +101,8 @@ class ComputeUnit {
   /// Starts a workgroup; its wavefronts run from cycle `when` on.
   void start_group(std::uint64_t group, Cycle when);
 
-  /// A line that the vector L1 asked for has come.
-  void fill(PhysLine line);
+  /// Lines of a page that the vector L1 asked for have come.
+  void fill(PhysPage page, std::uint64_t lines);
   /// `lines` stores to a page have been ordered at their homes.
   void stores_ordered(PhysPage page, unsigned lines);
   /// The translation of a page that the L1 TLB asked for has come.
@@ -118,8 +119,12 @@ class ComputeUnit {
     units[waiter >> 1].room_freed((waiter & 1) != 0);
   }
 
-  /// Brings what the fill of `line` will touch into the host's cache.
-  void prefetch(PhysLine line) const { l1_.prefetch(line); }
+  /// Brings what the fill of `lines` of a page will touch into the host's cache.
+  void prefetch(PhysPage page, std::uint64_t lines) const {
+    for (; lines != 0; lines &= lines - 1) {
+      l1_.prefetch(PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))});
+    }
+  }
 
   void acquire() { l1_.acquire(); }
 
@@ -180,8 +185,17 @@ class ComputeUnit {
   void room_freed(bool for_translated);
   void retry(Stall reason);
   void retry_instruction(Stall reason);
-  void send(TransactionKind kind, PhysPage page, std::uint64_t lines, unsigned bytes, Cycle leaves);
+  /// Lines of a page on their way out of the L1. Of stores only the first and the last are in part.
+  struct Leaving {
+    std::uint64_t lines = 0;
+    unsigned first_bytes = 0;
+    unsigned last_bytes = 0;
+    Cycle when = 0;
+  };
+  void send(TransactionKind kind, PhysPage page, const Leaving& leaving);
+  void add_store(PhysPage page, Leaving& leaving, std::uint64_t line, unsigned bytes, Cycle when);
   void finish_instruction(Wavefront& wave);
+  void fill_line(PhysLine line);
   void load_line_done(Wavefront& wave, unsigned load);
 
   GpuContext& context_;
