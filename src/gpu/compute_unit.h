@@ -3,7 +3,6 @@
 // it, and what the L1 does not hold leaves for the home of its line.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -109,8 +108,8 @@ class ComputeUnit {
   void translated(PageKey page, const Mapping& mapping);
   /// A mapping is void.
   void forget(PageKey page) { tlb_.array().erase(page); }
-  /// The lines of a page leave the L1.
-  void drop(PhysPage page, unsigned lines) { l1_.drop(page, lines); }
+  /// These lines of a page leave the L1.
+  void drop(PhysPage page, std::uint64_t lines) { l1_.drop(page, lines); }
   /// A scalar load of a wavefront has come / a miss register of the scalar cache is free.
   void scalar_done(unsigned slot);
   void scalar_retry(unsigned slot);
@@ -120,11 +119,7 @@ class ComputeUnit {
   }
 
   /// Brings what the fill of `lines` of a page will touch into the host's cache.
-  void prefetch(PhysPage page, std::uint64_t lines) const {
-    for (; lines != 0; lines &= lines - 1) {
-      l1_.prefetch(PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))});
-    }
-  }
+  void prefetch(PhysPage page, std::uint64_t lines) const { l1_.prefetch(page, lines); }
 
   void acquire() { l1_.acquire(); }
 
@@ -195,8 +190,8 @@ class ComputeUnit {
   void send(TransactionKind kind, PhysPage page, const Leaving& leaving);
   void add_store(PhysPage page, Leaving& leaving, std::uint64_t line, unsigned bytes, Cycle when);
   void finish_instruction(Wavefront& wave);
-  void fill_line(PhysLine line);
-  void load_line_done(Wavefront& wave, unsigned load);
+  void lines_come(PendingLines::Target target, std::uint64_t lines);
+  void lines_done(Wavefront& wave, unsigned load, unsigned lines);
 
   GpuContext& context_;
   GroupListener& listener_;

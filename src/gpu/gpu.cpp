@@ -69,6 +69,7 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   const std::uint32_t threshold = spec.policy == PagePolicy::AccessCounter ? spec.access_counter.threshold : 0;
   frames_ = std::make_unique<FrameUse>(topology_.devices(), page_size_, threshold);
   if (spec.moves_pages()) context_.frames = frames_.get();
+  home_.follow_pages();
   context_.translation_oracle = spec.migration.ideal ? nullptr : oracle;
   GmmuOptions options;
   options.host = topology_.host();
@@ -145,20 +146,21 @@ void Gpu::send(DeviceId to, const Message& message) {
 
 void Gpu::forget(PageKey page, PhysPage frame) {
   const std::uint64_t users = frames_->users(frame);
-  for (ComputeUnit& cu : cus_) {
-    if (FrameUse::is_user(users, cu.index())) cu.forget(page);
+  // By number: to ask each of them would cost a host cache miss each.
+  for (unsigned cu = 0; cu < cus_.size(); ++cu) {
+    if (FrameUse::is_user(users, cu)) cus_[cu].forget(page);
   }
 }
 
 void Gpu::drop_copies(PhysPage page) {
-  const auto lines = static_cast<unsigned>(kPageBytes / spec_.line);
+  const std::uint64_t lines = frames_->lines(page);
   const std::uint64_t users = frames_->users(page);
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
     const PhysPage frame{page.device(), page.frame() + i};
-    for (ComputeUnit& cu : cus_) {
-      if (!FrameUse::is_user(users, cu.index())) continue;
-      cu.drop(frame, lines);
-      scalars_[cu.index() / spec_.cus_per_array].drop(frame, lines);
+    for (unsigned cu = 0; cu < cus_.size(); ++cu) {
+      if (!FrameUse::is_user(users, cu)) continue;
+      cus_[cu].drop(frame, lines);
+      scalars_[cu / spec_.cus_per_array].drop(frame, lines);
     }
   }
   frames_->forget_users(page);

@@ -247,7 +247,7 @@ void ComputeUnit::run_translated() {
     Wavefront* wave = access->wave;
     const unsigned load = access->load;
     tlb_.release(access);
-    if (wave != nullptr) load_line_done(*wave, load);
+    if (wave != nullptr) lines_done(*wave, load, 1);
   }
 }
 
@@ -260,7 +260,7 @@ void ComputeUnit::finish_instruction(Wavefront& wave) {
 
 /// Takes what a line that is not held needs to be asked for: a miss register and room on its way.
 bool ComputeUnit::ask_for(PhysLine line) {
-  if (l1_.mshrs().full()) {
+  if (l1_.pending().full()) {
     lacking_ = Stall::Register;
     return false;
   }
@@ -281,6 +281,8 @@ bool ComputeUnit::load_page(PageAccess& page) {
   Wavefront& wave = *page.wave;
   const bool is_atomic = page.kind == OpKind::Atomic;
   const unsigned load = page.load;
+  PendingLines& pending = l1_.pending();
+  PendingLines::Group* group = nullptr;
   Leaving asked;
   std::uint64_t hits = 0;
   Cycle hit_at = 0;
@@ -293,28 +295,30 @@ bool ComputeUnit::load_page(PageAccess& page) {
       if (context_.oracle != nullptr) context_.oracle->load_returned(context_.application, line, versions_[slot]);
       continue;
     }
-    L1Cache::Mshrs::Entry* pending = l1_.mshrs().find(line);
-    if (pending != nullptr) {
-      if (is_atomic || pending->payload.poisoned) {
+    const std::uint64_t bit = page.lines & -page.lines;
+    if (PendingLines::Group* other = pending.find(page.page, bit)) {
+      if (is_atomic || (other->poisoned & bit) != 0) {
         lacking_ = Stall::Register;  // until the pending line has come
         break;
       }
       ++l1_.stats().merges;
       ++l1_.stats().load_lines;
       l1_.next_line();
-      pending->payload.targets.add(load_target(wave, load));
+      pending.join(*other, line, load_target(wave, load));
       ++wave.lines_left[load];
       continue;
     }
     if (!ask_for(line)) break;
-    L1Cache::Pending& entry = l1_.mshrs().allocate(line).payload;
-    entry.issued = static_cast<std::uint32_t>(context_.partition.now());
-    entry.poisoned = is_atomic;
-    entry.targets.add(load_target(wave, load));
-    ++wave.lines_left[load];
     const Cycle at = l1_.next_line();
-    if (asked.lines == 0) asked.when = at + context_.spec.l1v.latency;
-    asked.lines |= std::uint64_t{1} << line.index();
+    if (group == nullptr) {
+      group = &pending.begin(line, load_target(wave, load), static_cast<std::uint32_t>(context_.partition.now()));
+      asked.when = at + context_.spec.l1v.latency;
+    } else {
+      pending.add(*group, line);
+    }
+    if (is_atomic) group->poisoned |= bit;
+    asked.lines |= bit;
+    ++wave.lines_left[load];
     if (is_atomic && slot != TagArray::kNone) l1_.tags().invalidate(slot);
     if (context_.oracle != nullptr) tell_oracle(line, is_atomic);
   }
@@ -363,8 +367,8 @@ bool ComputeUnit::store_page(PageAccess& page) {
     const TagArray::Slot slot = l1_.look_up(line);
     if (slot != TagArray::kNone) {
       ++l1_.stats().store_hits;
-    } else if (L1Cache::Mshrs::Entry* pending = l1_.mshrs().find(line)) {
-      pending->payload.poisoned = true;  // what is on its way is older than this store
+    } else if (PendingLines::Group* pending = l1_.pending().find(line)) {
+      pending->poisoned |= std::uint64_t{1} << line.index();  // what is on its way is older than this store
     }
     if (context_.oracle != nullptr) {
       context_.oracle->store_issued(Oracle::unit(context_.device(), index_, false), line);

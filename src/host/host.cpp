@@ -25,6 +25,7 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
     if (spec.translation.observe) iommu_->observe(spec.translation.snapshot);
   }
   if (spec.translation.kind != TranslationKind::Mmu) return;
+  home_.follow_pages();
   HostMmuOptions options;
   options.mmu = spec.host.mmu;
   options.walk = spec.walk;

@@ -71,13 +71,6 @@ HomeCache::HomeCache(Partition& partition, const HomeCacheSpec& spec, const Dram
   }
 }
 
-unsigned HomeCache::bank_index(std::uint64_t number) const {
-  const std::uint64_t upper = number >> bank_bits_;
-  // Two folds spread strides of a row and of a page over the banks.
-  const std::uint64_t low = bank_hash_ == IndexHash::Xor ? number ^ upper ^ upper >> 6 ^ upper >> 11 : number;
-  return static_cast<unsigned>(low & (banks_.size() - 1));
-}
-
 PhysLine HomeCache::line_of(const Bank& bank, TagArray::Slot slot) const {
   const std::uint64_t upper = bank.tags.key(slot);
   std::uint64_t low = bank.index;
@@ -275,6 +268,7 @@ HomeCache::Outcome HomeCache::miss(Bank& bank, const Transaction& t, bool remote
   if (pending == nullptr) {
     ++used;
     bank.mshrs.allocate(t.line).payload.remote = remote;
+    if (follows_pages_) in_page(t.line.page()).pending |= std::uint64_t{1} << t.line.index();
     return Outcome::Missed;
   }
   ++stats_.merges;
@@ -288,15 +282,18 @@ HomeCache::Outcome HomeCache::miss(Bank& bank, const Transaction& t, bool remote
 void HomeCache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
   if (bank.tags.valid(slot)) {
     ++stats_.evictions;
-    if ((bank.tags.state(slot) & kDirty) != 0) {
+    const bool dirty = (bank.tags.state(slot) & kDirty) != 0;
+    const PhysLine victim = dirty || follows_pages_ ? line_of(bank, slot) : PhysLine{};
+    if (follows_pages_) in_page(victim.page()).held &= ~(std::uint64_t{1} << victim.index());
+    if (dirty) {
       ++stats_.write_backs;
       --bank.dirty;
-      const PhysLine victim = line_of(bank, slot);
       if (oracle_ != nullptr) oracle_->memory_written(victim, bank.versions[slot]);
       dram_->write(victim);
     }
   }
   bank.tags.fill(slot, key(line));
+  if (follows_pages_) in_page(line.page()).held |= std::uint64_t{1} << line.index();
 }
 
 void HomeCache::on_hit(Transaction* t) { client_.lines_served(t); }
@@ -325,6 +322,7 @@ void HomeCache::fill(Bank& bank, const Transaction& t) {
   TransactionQueue waiting = pending->payload.waiting;
   --(pending->payload.remote ? bank.remote_mshrs : bank.own_mshrs);
   bank.mshrs.release(*pending);
+  if (follows_pages_) in_page(t.line.page()).pending &= ~(std::uint64_t{1} << t.line.index());
 
   apply(bank, slot, t);
   while (!waiting.empty()) {
@@ -423,20 +421,13 @@ void HomeCache::continue_flush() {
   client_.flushed();
 }
 
-bool HomeCache::page_pending(PhysPage page) {
-  for (unsigned i = 0; i < kPageBytes / line_bytes_; ++i) {
-    const PhysLine line{page, i};
-    if (bank_of(line).mshrs.find(line) != nullptr) return true;
-  }
-  return false;
-}
-
 void HomeCache::write_back_page(PhysPage page, bool leaves) {
-  for (unsigned i = 0; i < kPageBytes / line_bytes_; ++i) {
-    const PhysLine line{page, i};
+  const std::uint64_t held = in_page(page).held;
+  prefetch(page, held);
+  for (std::uint64_t rest = held; rest != 0; rest &= rest - 1) {
+    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
     Bank& bank = bank_of(line);
     const TagArray::Slot slot = bank.tags.find(key(line));
-    if (slot == TagArray::kNone) continue;
     if ((bank.tags.state(slot) & kDirty) != 0) {
       bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
       --bank.dirty;
@@ -446,6 +437,7 @@ void HomeCache::write_back_page(PhysPage page, bool leaves) {
     }
     if (leaves) bank.tags.invalidate(slot);
   }
+  if (leaves) in_page(page).held = 0;
 }
 
 std::uint64_t HomeCache::pending() const {

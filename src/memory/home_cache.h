@@ -102,8 +102,10 @@ class HomeCache final : public DramClient {
   /// Writes all dirty lines back; they stay, clean.
   void flush();
 
+  /// From now on (nothing is held yet) it is known which lines of each page are here. The next two need it.
+  void follow_pages() { follows_pages_ = true; }
   /// Whether a line of a page is on its way from memory.
-  bool page_pending(PhysPage page);
+  bool page_pending(PhysPage page) { return in_page(page).pending != 0; }
   /// Writes the dirty lines of a page back, of which none is pending, and drops all of them if it `leaves`.
   void write_back_page(PhysPage page, bool leaves);
 
@@ -145,6 +147,16 @@ class HomeCache final : public DramClient {
   /// register has been taken and memory is to be asked. Joined: it waits in the register of another. In a register a
   /// write counts as ordered. Stall: nothing; it has to try again.
   enum class Outcome : std::uint8_t { Hit, Done, Missed, Joined, Stall };
+
+  /// The lines of one page.
+  struct PageLines {
+    std::uint64_t held = 0;
+    std::uint64_t pending = 0;
+  };
+  PageLines& in_page(PhysPage page) {
+    if (page.frame() >= pages_.size()) pages_.resize(page.frame() + page.frame() / 2 + 64);
+    return pages_[page.frame()];
+  }
   static constexpr std::uint8_t kDirty = 1;
 
   /// Lines of a group that leave together, as soon as none of them would leave before it is ready.
@@ -171,7 +183,12 @@ class HomeCache final : public DramClient {
   /// Lines that memory has ready within so many cycles of one another come as one group.
   static constexpr Cycle kTogether = 16;
 
-  unsigned bank_index(std::uint64_t number) const;
+  unsigned bank_index(std::uint64_t number) const {
+    const std::uint64_t upper = number >> bank_bits_;
+    // Two folds spread strides of a row and of a page over the banks.
+    const std::uint64_t low = bank_hash_ == IndexHash::Xor ? number ^ upper ^ upper >> 6 ^ upper >> 11 : number;
+    return static_cast<unsigned>(low & (banks_.size() - 1));
+  }
   Bank& bank_of(PhysLine line) { return banks_[bank_index(line.number_in_device())]; }
   PhysLine line_of(const Bank& bank, TagArray::Slot slot) const;
   std::uint64_t key(PhysLine line) const { return line.number_in_device() >> bank_bits_; }
@@ -204,6 +221,8 @@ class HomeCache final : public DramClient {
   Oracle* oracle_;
   std::unique_ptr<Dram> dram_;
   std::vector<Bank> banks_;
+  bool follows_pages_ = false;
+  std::vector<PageLines> pages_;  ///< by frame
   unsigned bank_bits_;
   IndexHash bank_hash_;
   Cycle tag_latency_;

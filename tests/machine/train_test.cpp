@@ -92,11 +92,11 @@ TEST(Trains, DoNotSeeTheWindow) {
   });
   const SystemSpec system = test_system({"link.credits=24", "link.queue=32"});
   const Outcome one = simulate(system, {script}, false, 1);
-  for (const Cycle window : {1, 29, 150}) {
-    const Outcome two = simulate(system, {script}, false, 2, window);
-    ASSERT_EQ(one.result.statistics.size(), two.result.statistics.size());
+  for (const auto& [window, threads] : {std::pair<Cycle, unsigned>{1, 1}, {29, 1}, {150, 2}}) {
+    const Outcome other = simulate(system, {script}, false, threads, window);
+    ASSERT_EQ(one.result.statistics.size(), other.result.statistics.size());
     for (std::size_t i = 0; i < one.result.statistics.size(); ++i) {
-      EXPECT_EQ(one.result.statistics[i].count, two.result.statistics[i].count) << one.result.statistics[i].name;
+      EXPECT_EQ(one.result.statistics[i].count, other.result.statistics[i].count) << one.result.statistics[i].name;
     }
   }
 }
