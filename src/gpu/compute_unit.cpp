@@ -190,6 +190,11 @@ bool ComputeUnit::run_arithmetic(Wavefront& wave) {
   }
   done += scalar * spec.scalar_cycles;
   if (done <= now) return true;
+  if (wave.op.kind == OpKind::Wait || wave.op.kind == OpKind::End) {
+    // Waiting does nothing but wait: it begins now, and ends no earlier than the arithmetic does.
+    wave.wake = std::max(wave.wake, done);
+    return true;
+  }
   sleep(wave, done);
   return false;
 }
@@ -305,34 +310,48 @@ bool ComputeUnit::pass_fence(Wavefront& wave) {
 
 // ------------------------------------------------------------------------------------------------------- completions
 
-void ComputeUnit::fill(PhysLine line) {
-  L1Cache::Mshrs::Entry* entry = l1_.mshrs().find(line);
-  const Cycle now = context_.partition.now();
-  const std::uint32_t took = static_cast<std::uint32_t>(now) - entry->payload.issued;
-  ++context_.latency.count;
-  context_.latency.total += took;
-  context_.latency.histogram.add(took);
-  ++l1_.stats().fills;
-  const bool keep = !entry->payload.poisoned && (context_.keep_remote || line.device() == context_.device());
-  std::uint32_t version = 0;
-  if (context_.oracle != nullptr) {
-    version = context_.oracle->load_filled(Oracle::unit(context_.device(), index_, false), line);
+void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
+  PendingLines::Arrival arrival = l1_.pending().take(page, lines);
+  const auto count = static_cast<std::uint32_t>(std::popcount(lines));
+  const std::uint32_t took = static_cast<std::uint32_t>(context_.partition.now()) - arrival.issued;
+  context_.latency.count += count;
+  context_.latency.total += std::uint64_t{count} * took;
+  context_.latency.histogram.add(took, count);
+  l1_.stats().fills += count;
+  const bool may_keep = context_.keep_remote || page.device() == context_.device();
+  for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
+    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
+    const bool keep = may_keep && (arrival.kept >> line.index() & 1) != 0;
+    const TagArray::Slot slot = keep ? l1_.install(line) : TagArray::kNone;
+    if (context_.oracle == nullptr) continue;
+    const std::uint32_t version = context_.oracle->load_filled(Oracle::unit(context_.device(), index_, false), line);
     context_.oracle->load_returned(context_.application, line, version);
+    if (keep) versions_[slot] = version;
   }
-  if (keep) {
-    const TagArray::Slot slot = l1_.install(line);
-    if (context_.oracle != nullptr) versions_[slot] = version;
+  if (context_.frames != nullptr) {
+    context_.frames->note_lines(page, lines);
+    context_.frames->leave(page, count);
   }
-  const Targets targets = std::move(entry->payload.targets);
-  l1_.mshrs().release(*entry);
-  if (context_.frames != nullptr) context_.frames->leave(line.page(), 1);
-  targets.for_each([&](std::uint16_t target) { load_line_done(waves_[target >> 4], target & (kLoadSlots - 1)); });
+  lines_come(arrival.target, lines);
+  while (!arrival.joined.empty()) {
+    PendingLines::Join* join = arrival.joined.pop();
+    const PendingLines::Target target = join->target;
+    const std::uint64_t come = join->lines;
+    l1_.pending().give(join);
+    lines_come(target, come);
+  }
   retry(Stall::Register);
 }
 
-void ComputeUnit::load_line_done(Wavefront& wave, unsigned load) {
+void ComputeUnit::lines_come(PendingLines::Target target, std::uint64_t lines) {
+  lines_done(waves_[target >> 4], target & (kLoadSlots - 1), static_cast<unsigned>(std::popcount(lines)));
+}
+
+/// `lines` of those that a load waits for are there, or have gone on their way.
+void ComputeUnit::lines_done(Wavefront& wave, unsigned load, unsigned lines) {
   note_ready(wave, load, context_.partition.now());
-  if (--wave.lines_left[load] != 0) return;
+  wave.lines_left[load] = static_cast<std::uint8_t>(wave.lines_left[load] - lines);
+  if (wave.lines_left[load] != 0) return;
   if (wave.state == WaveState::Loads && wave.loads_retired % kLoadSlots == load) advance(wave);
 }
 
@@ -353,7 +372,7 @@ void ComputeUnit::stores_ordered(PhysPage page, unsigned lines) {
 
 bool ComputeUnit::idle() const {
   return free_waves_ == waves_.size() && in_unit_ == nullptr && unit_queue_.empty() && stores_outstanding_ == 0 &&
-         l1_.pending() == 0 && tlb_.parked() == 0;
+         l1_.pending().used() == 0 && tlb_.parked() == 0;
 }
 
 std::string ComputeUnit::describe_waiting() const {
@@ -371,10 +390,10 @@ std::string ComputeUnit::describe_waiting() const {
     text += fmt::format("  compute unit {} wavefront {}: waits for {} since cycle {}\n", index_, wave.slot,
                         kWhat[static_cast<unsigned>(wave.state)], wave.waiting_since);
   }
-  if (in_unit_ != nullptr || stores_outstanding_ != 0 || l1_.pending() != 0 || tlb_.parked() != 0) {
+  if (in_unit_ != nullptr || stores_outstanding_ != 0 || l1_.pending().used() != 0 || tlb_.parked() != 0) {
     text += fmt::format(
         "  compute unit {}: {} lines pending in the L1, {} stores not ordered, {} accesses wait for translation{}\n",
-        index_, l1_.pending(), stores_outstanding_, tlb_.parked(),
+        index_, l1_.pending().used(), stores_outstanding_, tlb_.parked(),
         in_unit_ != nullptr ? ", load/store unit stalled" : "");
   }
   return text;

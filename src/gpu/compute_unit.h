@@ -100,16 +100,16 @@ class ComputeUnit {
   /// Starts a workgroup; its wavefronts run from cycle `when` on.
   void start_group(std::uint64_t group, Cycle when);
 
-  /// A line that the vector L1 asked for has come.
-  void fill(PhysLine line);
+  /// Lines of a page that the vector L1 asked for have come.
+  void fill(PhysPage page, std::uint64_t lines);
   /// `lines` stores to a page have been ordered at their homes.
   void stores_ordered(PhysPage page, unsigned lines);
   /// The translation of a page that the L1 TLB asked for has come.
   void translated(PageKey page, const Mapping& mapping);
   /// A mapping is void.
   void forget(PageKey page) { tlb_.array().erase(page); }
-  /// The lines of a page leave the L1.
-  void drop(PhysPage page, unsigned lines) { l1_.drop(page, lines); }
+  /// These lines of a page leave the L1.
+  void drop(PhysPage page, std::uint64_t lines) { l1_.drop(page, lines); }
   /// A scalar load of a wavefront has come / a miss register of the scalar cache is free.
   void scalar_done(unsigned slot);
   void scalar_retry(unsigned slot);
@@ -118,8 +118,8 @@ class ComputeUnit {
     units[waiter >> 1].room_freed((waiter & 1) != 0);
   }
 
-  /// Brings what the fill of `line` will touch into the host's cache.
-  void prefetch(PhysLine line) const { l1_.prefetch(line); }
+  /// Brings what the fill of `lines` of a page will touch into the host's cache.
+  void prefetch(PhysPage page, std::uint64_t lines) const { l1_.prefetch(page, lines); }
 
   void acquire() { l1_.acquire(); }
 
@@ -180,9 +180,18 @@ class ComputeUnit {
   void room_freed(bool for_translated);
   void retry(Stall reason);
   void retry_instruction(Stall reason);
-  void send(TransactionKind kind, PhysPage page, std::uint64_t lines, unsigned bytes, Cycle leaves);
+  /// Lines of a page on their way out of the L1. Of stores only the first and the last are in part.
+  struct Leaving {
+    std::uint64_t lines = 0;
+    unsigned first_bytes = 0;
+    unsigned last_bytes = 0;
+    Cycle when = 0;
+  };
+  void send(TransactionKind kind, PhysPage page, const Leaving& leaving);
+  void add_store(PhysPage page, Leaving& leaving, std::uint64_t line, unsigned bytes, Cycle when);
   void finish_instruction(Wavefront& wave);
-  void load_line_done(Wavefront& wave, unsigned load);
+  void lines_come(PendingLines::Target target, std::uint64_t lines);
+  void lines_done(Wavefront& wave, unsigned load, unsigned lines);
 
   GpuContext& context_;
   GroupListener& listener_;

@@ -74,6 +74,7 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   const std::uint32_t threshold = spec.policy == PagePolicy::AccessCounter ? spec.access_counter.threshold : 0;
   frames_ = std::make_unique<FrameUse>(topology_.devices(), page_size_, threshold);
   if (spec.moves_pages()) context_.frames = frames_.get();
+  home_.follow_pages();
   context_.translation_oracle = spec.migration.ideal ? nullptr : oracle;
   GmmuOptions options;
   options.host = topology_.host();
@@ -91,7 +92,7 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
 
 // ------------------------------------------------------------------------------------------------ path of an access
 
-/// Lines of a page leave an L1: to the L2 if their home is here, else each over the link.
+/// Lines of a page leave an L1: to the L2 if their home is here, else over the link.
 void Gpu::on_leave(Transaction* t) {
   t->stage_start = static_cast<std::uint32_t>(partition_.now());
   const PhysPage page = t->line.page();
@@ -102,23 +103,8 @@ void Gpu::on_leave(Transaction* t) {
   if (context_.frames != nullptr) {
     context_.frames->count_remote(page, static_cast<std::uint32_t>(std::popcount(t->mask)));
   }
-  const bool carries_data = t->kind == TransactionKind::Write || t->kind == TransactionKind::Atomic;
-  std::uint64_t wire = link_.header + (carries_data ? t->data_bytes : 0U);
-  // A write of part of a line says which bytes.
-  if (t->kind == TransactionKind::Write && t->data_bytes < spec_.line) wire += spec_.line / 8;
-  t->wire_bytes = static_cast<std::uint16_t>(wire);
   t->destination = page.device().value;
-  std::uint64_t rest = t->mask;
-  while (true) {
-    const auto index = static_cast<unsigned>(std::countr_zero(rest));
-    rest &= rest - 1;
-    Transaction* one = rest == 0 ? t : partition_.pool().take();
-    if (one != t) *one = *t;
-    one->line = PhysLine{page, index};
-    one->mask = std::uint64_t{1} << index;
-    fabric_.send_request(one);
-    if (rest == 0) return;
-  }
+  fabric_.send_request(t);
 }
 
 void Gpu::lines_served(Transaction* t) {
@@ -126,26 +112,23 @@ void Gpu::lines_served(Transaction* t) {
     table_reader_.served(t);
     return;
   }
-  const PhysPage page = t->line.page();
-  for (std::uint64_t rest = t->mask; rest != 0; rest &= rest - 1) {
-    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
-    if (t->kind == TransactionKind::ScalarRead) {
-      scalars_[t->cu].fill(line, cus_);
-    } else {
-      cus_[t->cu].fill(line);
-    }
+  if (t->kind == TransactionKind::ScalarRead) {
+    scalars_[t->cu].fill(t->line, cus_);
+  } else {
+    cus_[t->cu].fill(t->line.page(), t->mask);
   }
   partition_.pool().give(t);
 }
 
 void Gpu::on_reply(Transaction* t) {
+  const auto lines = static_cast<unsigned>(std::popcount(t->mask));
   if (t->kind == TransactionKind::Write) {
-    cus_[t->cu].stores_ordered(t->line.page(), 1);
+    cus_[t->cu].stores_ordered(t->line.page(), lines);
     partition_.pool().give(t);
     return;
   }
   if (t->kind != TransactionKind::ScalarRead) {
-    context_.latency.reply_link += static_cast<std::uint32_t>(partition_.now()) - t->stage_start;
+    context_.latency.reply_link += lines * std::uint64_t{static_cast<std::uint32_t>(partition_.now()) - t->stage_start};
   }
   lines_served(t);
 }
@@ -169,20 +152,21 @@ void Gpu::send(DeviceId to, const Message& message) {
 
 void Gpu::forget(PageKey page, PhysPage frame) {
   const std::uint64_t users = frames_->users(frame);
-  for (ComputeUnit& cu : cus_) {
-    if (FrameUse::is_user(users, cu.index())) cu.forget(page);
+  // By number: to ask each of them would cost a host cache miss each.
+  for (unsigned cu = 0; cu < cus_.size(); ++cu) {
+    if (FrameUse::is_user(users, cu)) cus_[cu].forget(page);
   }
 }
 
 void Gpu::drop_copies(PhysPage page) {
-  const auto lines = static_cast<unsigned>(kPageBytes / spec_.line);
+  const std::uint64_t lines = frames_->lines(page);
   const std::uint64_t users = frames_->users(page);
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
     const PhysPage frame{page.device(), page.frame() + i};
-    for (ComputeUnit& cu : cus_) {
-      if (!FrameUse::is_user(users, cu.index())) continue;
-      cu.drop(frame, lines);
-      scalars_[cu.index() / spec_.cus_per_array].drop(frame, lines);
+    for (unsigned cu = 0; cu < cus_.size(); ++cu) {
+      if (!FrameUse::is_user(users, cu)) continue;
+      cus_[cu].drop(frame, lines);
+      scalars_[cu / spec_.cus_per_array].drop(frame, lines);
     }
   }
   frames_->forget_users(page);

@@ -45,20 +45,21 @@ class Gpu final : public FabricClient,
   // The path of an access: what leaves an L1, and what comes back to it.
   void lines_served(Transaction* t) override;
   void stores_ordered(unsigned cu, PhysPage page, unsigned lines) override { cus_[cu].stores_ordered(page, lines); }
-  void answer(Transaction* t, Cycle after) override { fabric_.answer(t, spec_.line, after); }
-  void request_taken(DeviceId source) override { fabric_.request_taken(source); }
+  void answer(Transaction* t, Cycle after) override { fabric_.answer(t, after); }
+  Pace reply_pace(const Transaction& t) const override { return fabric_.reply_pace(t); }
+  void requests_taken(DeviceId source, std::uint32_t count) override { fabric_.requests_taken(source, count); }
   void home_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }
   void flushed() override;
 
-  void on_request(Transaction* t) override { home_.remote_request(t); }
+  void on_request(Transaction* t, Pace pace) override { home_.remote_request(t, pace); }
   void on_reply(Transaction* t) override;
   void on_control(Transaction* t) override;
   void on_message(Transaction* t) override;
   void coming(const Transaction& t) override {
     if (!t.reply) {
-      home_.prefetch(t.line);
-    } else if (t.kind != TransactionKind::ScalarRead) {
-      cus_[t.cu].prefetch(t.line);
+      home_.prefetch(t.line.page(), t.mask);
+    } else if (t.kind == TransactionKind::Read || t.kind == TransactionKind::Atomic) {
+      cus_[t.cu].prefetch(t.line.page(), t.mask);
     }
   }
   void fabric_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }

@@ -8,10 +8,9 @@
 #include <bit>
 #include <cstdint>
 
+#include "gpu/pending_lines.h"
 #include "memory/cache_spec.h"
-#include "memory/mshr.h"
 #include "memory/tag_array.h"
-#include "memory/targets.h"
 #include "sim/types.h"
 #include "stats/stat.h"
 
@@ -32,21 +31,14 @@ struct L1Stats {
 
 class L1Cache {
  public:
-  struct Pending {
-    std::uint32_t issued = 0;  ///< low bits of the cycle in which the line was asked for
-    bool poisoned = false;     ///< answers who waits, but takes no more and is not kept
-    Targets targets;
-  };
-  using Mshrs = MshrFile<Pending>;
-
   L1Cache(const L1Spec& spec, std::uint64_t line_bytes)
       : tags_(spec.size / line_bytes / spec.ways, spec.ways, spec.index, spec.replacement),
-        mshrs_(spec.mshrs),
+        pending_(spec.mshrs),
         port_shift_(static_cast<unsigned>(std::countr_zero(spec.lines_per_cycle))) {}
 
   TagArray& tags() { return tags_; }
-  Mshrs& mshrs() { return mshrs_; }
-  std::uint32_t pending() const { return mshrs_.used(); }
+  PendingLines& pending() { return pending_; }
+  const PendingLines& pending() const { return pending_; }
   L1Stats& stats() { return stats_; }
 
   /// Looks a line up and marks it used; kNone on a miss.
@@ -56,10 +48,12 @@ class L1Cache {
     return slot;
   }
 
-  /// Brings what a lookup of `line` needs into the host's cache.
-  void prefetch(PhysLine line) const {
-    tags_.prefetch(line.value);
-    mshrs_.prefetch(line);
+  /// Brings what the arrival of `lines` of a page needs into the host's cache.
+  void prefetch(PhysPage page, std::uint64_t lines) const {
+    pending_.prefetch(page);
+    for (; lines != 0; lines &= lines - 1) {
+      tags_.prefetch(PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))}.value);
+    }
   }
 
   /// Keeps a line that has arrived; the answer is its slot.
@@ -70,12 +64,12 @@ class L1Cache {
     return slot;
   }
 
-  /// Drops the lines of a page.
-  void drop(PhysPage page, unsigned lines) {
+  /// Drops these lines of a page.
+  void drop(PhysPage page, std::uint64_t lines) {
     // Few pages are in any one L1: those that cannot be are not searched for line by line.
     if ((pages_[page_bit(page) / 64] >> page_bit(page) % 64 & 1) == 0) return;
-    for (unsigned i = 0; i < lines; ++i) {
-      const TagArray::Slot slot = tags_.find(PhysLine{page, i}.value);
+    for (; lines != 0; lines &= lines - 1) {
+      const TagArray::Slot slot = tags_.find(PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))}.value);
       if (slot != TagArray::kNone) tags_.invalidate(slot);
     }
   }
@@ -84,7 +78,7 @@ class L1Cache {
   void acquire() {
     tags_.invalidate_all();
     pages_ = {};
-    mshrs_.for_each([](Mshrs::Entry& entry) { entry.payload.poisoned = true; });
+    pending_.poison_all();
   }
 
   /// Reserves the port for one instruction that may start at `earliest`; lines then take their turns.
@@ -105,7 +99,7 @@ class L1Cache {
   static unsigned page_bit(PhysPage page) { return static_cast<unsigned>(page.value * 0x9e3779b97f4a7c15ULL >> 56); }
 
   TagArray tags_;
-  Mshrs mshrs_;
+  PendingLines pending_;
   Cycle port_ = 0;  // in turns: cycle × lines per cycle, which is a power of two
   unsigned port_shift_;
   std::array<std::uint64_t, 4> pages_{};  ///< by hash: pages of which a line may be held

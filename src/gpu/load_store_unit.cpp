@@ -247,7 +247,7 @@ void ComputeUnit::run_translated() {
     Wavefront* wave = access->wave;
     const unsigned load = access->load;
     tlb_.release(access);
-    if (wave != nullptr) load_line_done(*wave, load);
+    if (wave != nullptr) lines_done(*wave, load, 1);
   }
 }
 
@@ -260,7 +260,7 @@ void ComputeUnit::finish_instruction(Wavefront& wave) {
 
 /// Takes what a line that is not held needs to be asked for: a miss register and room on its way.
 bool ComputeUnit::ask_for(PhysLine line) {
-  if (l1_.mshrs().full()) {
+  if (l1_.pending().full()) {
     lacking_ = Stall::Register;
     return false;
   }
@@ -281,9 +281,10 @@ bool ComputeUnit::load_page(PageAccess& page) {
   Wavefront& wave = *page.wave;
   const bool is_atomic = page.kind == OpKind::Atomic;
   const unsigned load = page.load;
-  std::uint64_t asked = 0;
+  PendingLines& pending = l1_.pending();
+  PendingLines::Group* group = nullptr;
+  Leaving asked;
   std::uint64_t hits = 0;
-  Cycle leaves = 0;
   Cycle hit_at = 0;
   for (; page.lines != 0; page.lines &= page.lines - 1) {
     const PhysLine line{page.page, static_cast<unsigned>(std::countr_zero(page.lines))};
@@ -294,28 +295,30 @@ bool ComputeUnit::load_page(PageAccess& page) {
       if (context_.oracle != nullptr) context_.oracle->load_returned(context_.application, line, versions_[slot]);
       continue;
     }
-    L1Cache::Mshrs::Entry* pending = l1_.mshrs().find(line);
-    if (pending != nullptr) {
-      if (is_atomic || pending->payload.poisoned) {
+    const std::uint64_t bit = page.lines & -page.lines;
+    if (PendingLines::Group* other = pending.find(page.page, bit)) {
+      if (is_atomic || (other->poisoned & bit) != 0) {
         lacking_ = Stall::Register;  // until the pending line has come
         break;
       }
       ++l1_.stats().merges;
       ++l1_.stats().load_lines;
       l1_.next_line();
-      pending->payload.targets.add(load_target(wave, load));
+      pending.join(*other, line, load_target(wave, load));
       ++wave.lines_left[load];
       continue;
     }
     if (!ask_for(line)) break;
-    L1Cache::Pending& entry = l1_.mshrs().allocate(line).payload;
-    entry.issued = static_cast<std::uint32_t>(context_.partition.now());
-    entry.poisoned = is_atomic;
-    entry.targets.add(load_target(wave, load));
-    ++wave.lines_left[load];
     const Cycle at = l1_.next_line();
-    if (asked == 0) leaves = at + context_.spec.l1v.latency;
-    asked |= std::uint64_t{1} << line.index();
+    if (group == nullptr) {
+      group = &pending.begin(line, load_target(wave, load), static_cast<std::uint32_t>(context_.partition.now()));
+      asked.when = at + context_.spec.l1v.latency;
+    } else {
+      pending.add(*group, line);
+    }
+    if (is_atomic) group->poisoned |= bit;
+    asked.lines |= bit;
+    ++wave.lines_left[load];
     if (is_atomic && slot != TagArray::kNone) l1_.tags().invalidate(slot);
     if (context_.oracle != nullptr) tell_oracle(line, is_atomic);
   }
@@ -324,12 +327,13 @@ bool ComputeUnit::load_page(PageAccess& page) {
     l1_.stats().load_lines += hits;
     note_ready(wave, load, hit_at + context_.spec.l1v.latency);
   }
-  if (asked != 0) {
-    const auto lines = static_cast<std::uint64_t>(std::popcount(asked));
+  if (asked.lines != 0) {
+    const auto lines = static_cast<std::uint64_t>(std::popcount(asked.lines));
     (is_atomic ? l1_.stats().atomic_lines : l1_.stats().load_lines) += lines;
-    context_.latency.l1 += lines * (leaves - context_.partition.now());
+    context_.latency.l1 += lines * (asked.when - context_.partition.now());
     if (context_.frames != nullptr) context_.frames->enter(page.page, static_cast<std::uint32_t>(lines));
-    send(is_atomic ? TransactionKind::Atomic : TransactionKind::Read, page.page, asked, page.bytes, leaves);
+    asked.first_bytes = page.bytes;
+    send(is_atomic ? TransactionKind::Atomic : TransactionKind::Read, page.page, asked);
   }
   return finished(page);
 }
@@ -348,8 +352,7 @@ void ComputeUnit::tell_oracle(PhysLine line, bool is_atomic) {
 
 bool ComputeUnit::store_page(PageAccess& page) {
   const Cycle latency = context_.spec.l1v.latency;
-  std::uint64_t whole = 0;
-  Cycle whole_leaves = 0;
+  Leaving leaving;
   for (; page.lines != 0; page.lines &= page.lines - 1) {
     const PhysLine line{page.page, static_cast<unsigned>(std::countr_zero(page.lines))};
     if (!page.buffered && stores_outstanding_ >= context_.spec.cu.store_buffer) {
@@ -364,24 +367,33 @@ bool ComputeUnit::store_page(PageAccess& page) {
     const TagArray::Slot slot = l1_.look_up(line);
     if (slot != TagArray::kNone) {
       ++l1_.stats().store_hits;
-    } else if (L1Cache::Mshrs::Entry* pending = l1_.mshrs().find(line)) {
-      pending->payload.poisoned = true;  // what is on its way is older than this store
+    } else if (PendingLines::Group* pending = l1_.pending().find(line)) {
+      pending->poisoned |= std::uint64_t{1} << line.index();  // what is on its way is older than this store
     }
     if (context_.oracle != nullptr) {
       context_.oracle->store_issued(Oracle::unit(context_.device(), index_, false), line);
     }
     const std::uint64_t bit = std::uint64_t{1} << line.index();
-    if ((page.whole & bit) != 0) {
-      if (whole == 0) whole_leaves = leaves;
-      whole |= bit;
-    } else {
-      send(TransactionKind::Write, page.page, bit, *page.partial++, leaves);
-    }
+    const bool whole = (page.whole & bit) != 0;
+    add_store(page.page, leaving, bit, whole ? static_cast<unsigned>(context_.spec.line) : *page.partial++, leaves);
   }
-  if (whole != 0) {
-    send(TransactionKind::Write, page.page, whole, static_cast<unsigned>(context_.spec.line), whole_leaves);
-  }
+  if (leaving.lines != 0) send(TransactionKind::Write, page.page, leaving);
   return finished(page);
+}
+
+/// Puts a line behind those that leave; where one in part would come to stand between others, these go first.
+void ComputeUnit::add_store(PhysPage page, Leaving& leaving, std::uint64_t line, unsigned bytes, Cycle when) {
+  const bool several = (leaving.lines & (leaving.lines - 1)) != 0;
+  if (several && leaving.last_bytes < context_.spec.line) {
+    send(TransactionKind::Write, page, leaving);
+    leaving.lines = 0;
+  }
+  if (leaving.lines == 0) {
+    leaving.first_bytes = bytes;
+    leaving.when = when;
+  }
+  leaving.last_bytes = bytes;
+  leaving.lines |= line;
 }
 
 /// Whether nothing was lacking; then the access no longer holds its translation.
@@ -392,22 +404,19 @@ bool ComputeUnit::finished(const PageAccess& access) {
 }
 
 /// The lines of a page that have to go to their home leave the L1 together.
-void ComputeUnit::send(TransactionKind kind, PhysPage page, std::uint64_t lines, unsigned bytes, Cycle leaves) {
-  if (page.device() == context_.device()) {
-    for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
-      context_.home->prefetch(PhysLine{page, static_cast<unsigned>(std::countr_zero(rest))});
-    }
-  }
+void ComputeUnit::send(TransactionKind kind, PhysPage page, const Leaving& leaving) {
+  if (page.device() == context_.device()) context_.home->prefetch(page, leaving.lines);
   Transaction* t = context_.partition.pool().take();
   t->kind = kind;
   t->reply = false;
   t->line = PhysLine{page, 0};
-  t->mask = lines;
+  t->mask = leaving.lines;
   t->cu = static_cast<std::uint16_t>(index_);
-  t->data_bytes = static_cast<std::uint16_t>(bytes);
+  t->data_bytes = static_cast<std::uint16_t>(leaving.first_bytes);
+  t->last_bytes = leaving.last_bytes;
   t->requester = context_.device().value;
   t->application = context_.application;
-  context_.partition.schedule(t, context_.leave_handler, leaves);
+  context_.partition.schedule(t, context_.leave_handler, leaving.when);
 }
 
 /// Goes on with what stalled for `reason`: accesses whose translation came late first, then the instruction in the

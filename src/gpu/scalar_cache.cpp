@@ -11,8 +11,8 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, PhysLine line,
   const Cycle now = context_.partition.now();
   L1Stats& stats = l1_.stats();
   const TagArray::Slot found = l1_.look_up(line);
-  L1Cache::Mshrs::Entry* pending = found == TagArray::kNone ? l1_.mshrs().find(line) : nullptr;
-  const bool blocked = pending != nullptr ? pending->payload.poisoned : l1_.mshrs().full();
+  PendingLines::Group* pending = found == TagArray::kNone ? l1_.pending().find(line) : nullptr;
+  const bool blocked = pending != nullptr ? pending->poisoned != 0 : l1_.pending().full();
   if (found == TagArray::kNone && blocked) {
     waiting_.push_back(target(cu, slot));
     return Answer::NoRegister;
@@ -28,10 +28,10 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, PhysLine line,
   }
   if (pending != nullptr) {
     ++stats.merges;
-    pending->payload.targets.add(target(cu, slot));
+    l1_.pending().join(*pending, line, target(cu, slot));
     return Answer::Pending;
   }
-  l1_.mshrs().allocate(line).payload.targets.add(target(cu, slot));
+  l1_.pending().begin(line, target(cu, slot), static_cast<std::uint32_t>(now));
   if (context_.frames != nullptr) context_.frames->enter(line.page(), 1);
   if (context_.oracle != nullptr) {
     context_.oracle->load_issued(Oracle::unit(context_.device(), index_, true), line);

@@ -24,8 +24,8 @@ class ScalarCache {
   void fill(PhysLine line, Units& units);
 
   void acquire() { l1_.acquire(); }
-  void drop(PhysPage page, unsigned lines) { l1_.drop(page, lines); }
-  bool idle() { return l1_.mshrs().used() == 0 && waiting_.empty(); }
+  void drop(PhysPage page, std::uint64_t lines) { l1_.drop(page, lines); }
+  bool idle() { return l1_.pending().used() == 0 && waiting_.empty(); }
   L1Stats& stats() { return l1_.stats(); }
   std::uint64_t key_limit() { return l1_.tags().key_limit(); }
 
@@ -41,9 +41,9 @@ class ScalarCache {
 
 template <class Units>
 void ScalarCache::fill(PhysLine line, Units& units) {
-  L1Cache::Mshrs::Entry* entry = l1_.mshrs().find(line);
+  PendingLines::Arrival arrival = l1_.pending().take(line.page(), std::uint64_t{1} << line.index());
   ++l1_.stats().fills;
-  const bool keep = !entry->payload.poisoned && (context_.keep_remote || line.device() == context_.device());
+  const bool keep = arrival.kept != 0 && (context_.keep_remote || line.device() == context_.device());
   std::uint32_t version = 0;
   if (context_.oracle != nullptr) {
     version = context_.oracle->load_filled(Oracle::unit(context_.device(), index_, true), line);
@@ -53,10 +53,17 @@ void ScalarCache::fill(PhysLine line, Units& units) {
     const TagArray::Slot slot = l1_.install(line);
     if (context_.oracle != nullptr) versions_[slot] = version;
   }
-  const Targets targets = std::move(entry->payload.targets);
-  l1_.mshrs().release(*entry);
-  if (context_.frames != nullptr) context_.frames->leave(line.page(), 1);
-  targets.for_each([&](std::uint16_t t) { units[t >> 6].scalar_done(t & 63); });
+  if (context_.frames != nullptr) {
+    context_.frames->note_lines(line.page(), std::uint64_t{1} << line.index());
+    context_.frames->leave(line.page(), 1);
+  }
+  units[arrival.target >> 6].scalar_done(arrival.target & 63);
+  while (!arrival.joined.empty()) {
+    PendingLines::Join* join = arrival.joined.pop();
+    const PendingLines::Target waiting = join->target;
+    l1_.pending().give(join);
+    units[waiting >> 6].scalar_done(waiting & 63);
+  }
   const std::vector<std::uint16_t> waiting = std::exchange(waiting_, {});
   for (const std::uint16_t t : waiting) units[t >> 6].scalar_retry(t & 63);
 }

@@ -42,6 +42,7 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
     page_requests_ = std::make_unique<PageRequests>(partition, uvm, frames, *iommu_, *this, *this, translation_oracle);
   }
   if (spec.translation.kind != TranslationKind::Mmu) return;
+  home_.follow_pages();
   HostMmuOptions options;
   options.mmu = spec.host.mmu;
   options.walk = spec.walk;

@@ -45,16 +45,17 @@ class Host final : public FabricClient,
 
   void lines_served(Transaction* t) override { table_reader_.served(t); }  // only walkers read here
   void stores_ordered(unsigned, PhysPage, unsigned) override {}            // the host has no compute units
-  void answer(Transaction* t, Cycle after) override { fabric_.answer(t, spec_.gpu.line, after); }
-  void request_taken(DeviceId source) override { fabric_.request_taken(source); }
+  void answer(Transaction* t, Cycle after) override { fabric_.answer(t, after); }
+  Pace reply_pace(const Transaction& t) const override { return fabric_.reply_pace(t); }
+  void requests_taken(DeviceId source, std::uint32_t count) override { fabric_.requests_taken(source, count); }
   void home_has_room(std::uint16_t) override {}
   void flushed() override {}
 
-  void on_request(Transaction* t) override { home_.remote_request(t); }
+  void on_request(Transaction* t, Pace pace) override { home_.remote_request(t, pace); }
   void on_reply(Transaction*) override {}
   void on_control(Transaction* t) override;
   void on_message(Transaction* t) override;
-  void coming(const Transaction& t) override { home_.prefetch(t.line); }
+  void coming(const Transaction& t) override { home_.prefetch(t.line.page(), t.mask); }
   void fabric_has_room(std::uint16_t) override {}
 
   void send(DeviceId to, const Message& message) override;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace nearfar {
 namespace {
@@ -16,6 +17,11 @@ constexpr unsigned kRequests = 0;
 constexpr unsigned kReplies = 1;
 
 unsigned class_of(const Transaction& t) { return t.reply || t.kind == TransactionKind::Control ? kReplies : kRequests; }
+
+/// Requests and replies are for lines of a page and take a packet each; other messages are one packet.
+std::uint32_t packets(const Transaction& t) {
+  return t.kind < TransactionKind::Control ? static_cast<std::uint32_t>(std::popcount(t.mask)) : 1;
+}
 
 /// Who was refused is woken when this many places are free, so that one wake-up moves several requests. The link
 /// does not notice: the queue still holds more than it can send meanwhile.
@@ -48,6 +54,7 @@ Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topol
     : partition_(partition),
       spec_(spec),
       topology_(topology),
+      line_bytes_(line_bytes),
       client_(client),
       outputs_(topology.outputs(partition.device()),
                SharedSerializer(spec.bandwidth.bytes_per_second, clock_hertz,
@@ -67,15 +74,51 @@ Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topol
   partition.set_port<&Fabric::on_credit>(MessagePort::Credit, this);
 }
 
+/// A write of part of a line says which bytes.
+std::uint64_t Fabric::write_packet(std::uint64_t bytes) const {
+  return spec_.header + bytes + (bytes < line_bytes_ ? line_bytes_ / 8 : 0);
+}
+
+std::uint64_t Fabric::request_packet(const Transaction& t) const {
+  if (t.kind == TransactionKind::Write) return write_packet(t.data_bytes);
+  return spec_.header + (t.kind == TransactionKind::Atomic ? t.data_bytes : 0U);
+}
+
+std::uint64_t Fabric::reply_packet(const Transaction& t) const {
+  if (t.kind == TransactionKind::Write) return spec_.reply_header;
+  return spec_.reply_header + (t.kind == TransactionKind::Atomic ? t.data_bytes : line_bytes_);
+}
+
+/// Bytes of the packets of a train behind its first.
+std::uint64_t Fabric::bytes_behind(const Transaction& t) const {
+  const std::uint64_t behind = packets(t) - 1;
+  if (behind == 0) return 0;
+  if (t.reply || t.kind != TransactionKind::Write) return behind * t.wire_bytes;
+  return (behind - 1) * write_packet(line_bytes_) + write_packet(t.last_bytes);
+}
+
+/// Takes the first lines off a train, as one of their own.
+Transaction* Fabric::first_lines(Transaction& t, std::uint32_t count) {
+  Transaction* first = partition_.pool().take();
+  *first = t;
+  for (std::uint32_t i = 0; i < count; ++i) t.mask &= t.mask - 1;
+  first->mask &= ~t.mask;
+  if (t.kind == TransactionKind::Write) {
+    first->last_bytes = static_cast<std::uint32_t>(line_bytes_);
+    t.data_bytes = static_cast<std::uint16_t>(packets(t) == 1 ? t.last_bytes : line_bytes_);
+  }
+  return first;
+}
+
 void Fabric::send_request(Transaction* t) {
   Lane& lane = lanes_[t->destination];
   if (lane.queue.empty() && may_leave(*t)) {
-    leave(t);
+    const bool whole = leave(t);
     wake_refused(lane);
-    return;
+    if (whole) return;
   }
-  ++stats_.queued_requests;
-  if (lane.credits == 0) ++stats_.credit_waits;
+  stats_.queued_requests += packets(*t);
+  if (lane.credits == 0) stats_.credit_waits += packets(*t);
   lane.queue.push(t);
   ++queued_;
   schedule_drain();
@@ -87,13 +130,19 @@ bool Fabric::may_leave(const Transaction& t) const {
   return outputs_[output].free_at(kRequests) <= partition_.now() + kBooking;
 }
 
-void Fabric::leave(Transaction* t) {
+/// Sends as much of a train as there are credits for; whether that is all of it.
+bool Fabric::leave(Transaction* t) {
   Lane& lane = lanes_[t->destination];
-  --lane.credits;
-  --lane.reserved;
-  ++stats_.request_packets;
-  stats_.request_bytes += t->wire_bytes;
-  forward(t, 0);
+  const std::uint32_t count = std::min(packets(*t), lane.credits);
+  const bool whole = count == packets(*t);
+  Transaction* leaving = whole ? t : first_lines(*t, count);
+  leaving->wire_bytes = static_cast<std::uint16_t>(request_packet(*leaving));
+  lane.credits -= count;
+  lane.reserved -= count;
+  stats_.request_packets += count;
+  stats_.request_bytes += leaving->wire_bytes + bytes_behind(*leaving);
+  forward(leaving, 0);
+  return whole;
 }
 
 void Fabric::schedule_drain() {
@@ -116,7 +165,7 @@ void Fabric::on_drain(Transaction*) {
   drain();
 }
 
-/// Lets queued requests leave, one destination after another, while credits and links allow.
+/// Lets queued requests leave, a train of one destination after one of another, while credits and links allow.
 void Fabric::drain() {
   const auto destinations = static_cast<unsigned>(lanes_.size());
   for (unsigned stuck = 0; stuck < destinations && queued_ > 0;) {
@@ -127,8 +176,10 @@ void Fabric::drain() {
       continue;
     }
     stuck = 0;
+    Transaction* following = queue.front()->next;
+    if (!leave(queue.front())) continue;
+    queue.replace_front(following);
     --queued_;
-    leave(queue.pop());
   }
   for (Lane& lane : lanes_) wake_refused(lane);
   if (queued_ > 0) schedule_drain();
@@ -139,16 +190,13 @@ void Fabric::wake_refused(Lane& lane) {
   while (!lane.refused.empty() && lane.reserved < queue_limit_) client_.fabric_has_room(lane.refused.pop());
 }
 
-void Fabric::answer(Transaction* t, std::uint64_t line_bytes, Cycle after) {
-  std::uint64_t data = 0;
-  if (t->kind == TransactionKind::Read || t->kind == TransactionKind::ScalarRead) data = line_bytes;
-  if (t->kind == TransactionKind::Atomic) data = t->data_bytes;
-  t->wire_bytes = static_cast<std::uint16_t>(spec_.reply_header + data);
+void Fabric::answer(Transaction* t, Cycle after) {
+  t->wire_bytes = static_cast<std::uint16_t>(reply_packet(*t));
   t->destination = t->requester;
   t->reply = true;
   t->stage_start = static_cast<std::uint32_t>(partition_.now() + after);
-  ++stats_.reply_packets;
-  stats_.reply_bytes += t->wire_bytes;
+  stats_.reply_packets += packets(*t);
+  stats_.reply_bytes += t->wire_bytes + bytes_behind(*t);
   forward(t, after);
 }
 
@@ -165,24 +213,35 @@ void Fabric::send_message(Transaction* t) {
   forward(t, 0);
 }
 
-/// Puts a message on the link towards its destination.
+/// Puts a message on the link towards its destination. A train is known by its first packet; where packets are stored
+/// and forwarded, each follows the one before it without a gap, as the links are equally fast.
 void Fabric::forward(Transaction* t, Cycle after) {
   const Topology::Hop hop = topology_.route(partition_.device(), DeviceId{t->destination});
-  const auto out = outputs_[hop.output].pass(class_of(*t), partition_.now(), t->wire_bytes);
+  const auto out = outputs_[hop.output].pass(class_of(*t), partition_.now(), t->wire_bytes, bytes_behind(*t));
   t->early_ticks = out.early;
   partition_.post(t, hop.next, MessagePort::Fabric, out.cycle + hop.latency + after);
 }
 
-/// When a message that has arrived is through this device's input. Messages are asked for in order of arrival.
+/// When a message that has arrived is through this device's input: a train of replies with its last packet, for who
+/// asked waits for all of them; any other with its first. Messages are asked for in order of arrival.
 Cycle Fabric::admit(Transaction* t) {
-  if (t->kind < TransactionKind::Control && t->destination == partition_.device().value) client_.coming(*t);
+  const bool here = t->destination == partition_.device().value;
+  if (here && t->kind < TransactionKind::Control) client_.coming(*t);
+  const bool complete = here && t->reply;
   const unsigned cls = class_of(*t);
-  if (topology_.shared_input()) return input_.pass_ending(cls, t->when, t->early_ticks, t->wire_bytes).cycle;
-  if (!topology_.last_hop_at_receiver()) return t->when;
+  const std::uint64_t behind = bytes_behind(*t);
+  if (topology_.shared_input()) {
+    const auto in = input_.pass_ending(cls, t->when, t->early_ticks, t->wire_bytes, behind);
+    return complete ? in.last : in.cycle;
+  }
+  if (!topology_.last_hop_at_receiver()) {
+    return complete ? input_.after(t->when, t->early_ticks, behind) : t->when;
+  }
   const bool root = partition_.device() == topology_.host();
   SharedSerializer& link =
       root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : input_;
-  return link.pass(cls, t->when, t->wire_bytes).cycle + spec_.latency;
+  const auto in = link.pass(cls, t->when, t->wire_bytes, behind);
+  return (complete ? in.last : in.cycle) + spec_.latency;
 }
 
 void Fabric::on_arrival(Transaction* t) {
@@ -190,13 +249,14 @@ void Fabric::on_arrival(Transaction* t) {
     receive(t);
     return;
   }
-  ++stats_.forwarded_packets;
+  stats_.forwarded_packets += packets(*t);
   forward(t, 0);
 }
 
 void Fabric::receive(Transaction* t) {
-  ++stats_.received_packets;
-  stats_.received_bytes += t->wire_bytes;
+  const std::uint64_t behind = bytes_behind(*t);
+  stats_.received_packets += packets(*t);
+  stats_.received_bytes += t->wire_bytes + behind;
   if (t->kind == TransactionKind::Control) {
     client_.on_control(t);
   } else if (t->kind == TransactionKind::Message) {
@@ -204,12 +264,13 @@ void Fabric::receive(Transaction* t) {
   } else if (t->reply) {
     client_.on_reply(t);
   } else {
-    client_.on_request(t);
+    client_.on_request(t, behind == 0 ? Pace() : input_.pace(behind, packets(*t) - 1));
   }
 }
 
-void Fabric::request_taken(DeviceId source) {
-  if (++freed_[source.value] < credit_batch_) return;
+void Fabric::requests_taken(DeviceId source, std::uint32_t count) {
+  freed_[source.value] += count;
+  if (freed_[source.value] < credit_batch_) return;
   Transaction* t = partition_.pool().take();
   t->mask = freed_[source.value];
   freed_[source.value] = 0;

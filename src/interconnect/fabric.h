@@ -5,6 +5,9 @@
 // both directions at once; requests on one side, replies and control on the other, take turns where both wait. Latency
 // that a sender's own pipeline still owes (a cache's lookup) is added in flight, so that no link stands idle for a
 // message that is not there yet.
+//
+// Requests for lines of one page that leave together travel as a train, and so do the answers that are ready together:
+// one message that stands for a packet a line, back to back. It occupies links and needs credits for all of them.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +47,9 @@ struct FabricStats {
 class FabricClient {
  public:
   virtual ~FabricClient() = default;
-  virtual void on_request(Transaction* t) = 0;
+  /// The first packet of a train of requests has come; the others follow at `pace`.
+  virtual void on_request(Transaction* t, Pace pace) = 0;
+  /// The last packet of a train of replies has come.
   virtual void on_reply(Transaction* t) = 0;
   virtual void on_control(Transaction* t) = 0;
   virtual void on_message(Transaction* t) = 0;
@@ -73,17 +78,19 @@ class Fabric {
   /// The same for a requester that is bounded by other means.
   void reserve_always(DeviceId to) { ++lanes_[to.value].reserved; }
 
-  /// A reserved request; t->destination and t->wire_bytes are set.
+  /// Requests for the lines `t->mask` of a page, a packet each, all reserved; t->destination is set.
   void send_request(Transaction* t);
-  /// The answer to another device's request, which leaves the sender's pipeline `after` cycles from now: a line for a
-  /// read, the operand for an atomic, an acknowledgement for a write.
-  void answer(Transaction* t, std::uint64_t line_bytes, Cycle after);
+  /// The answers to another device's requests for the lines `t->mask` of a page, the first of which leaves the sender's
+  /// pipeline `after` cycles from now: a line for a read, the operand for an atomic, an acknowledgement for a write.
+  void answer(Transaction* t, Cycle after);
+  /// How far apart the answers to these requests leave.
+  Pace reply_pace(const Transaction& t) const { return input_.pace(reply_packet(t), 1); }
   void send_control(Transaction* t);
   /// A translation message (its kind and side are set): its destination has room for all that can come.
   void send_message(Transaction* t);
 
-  /// A request of `source` has left this device's input buffer: its credit goes back.
-  void request_taken(DeviceId source);
+  /// Requests of `source` have left this device's input buffer: their credits go back.
+  void requests_taken(DeviceId source, std::uint32_t count);
 
   FabricStats& stats();
   /// Requests that have room and have not left.
@@ -108,7 +115,12 @@ class Fabric {
   void receive(Transaction* t);
   void forward(Transaction* t, Cycle after);
   bool may_leave(const Transaction& t) const;
-  void leave(Transaction* t);
+  bool leave(Transaction* t);
+  Transaction* first_lines(Transaction& t, std::uint32_t count);
+  std::uint64_t write_packet(std::uint64_t bytes) const;
+  std::uint64_t request_packet(const Transaction& t) const;
+  std::uint64_t reply_packet(const Transaction& t) const;
+  std::uint64_t bytes_behind(const Transaction& t) const;
   void drain();
   void wake_refused(Lane& lane);
   void schedule_drain();
@@ -116,6 +128,7 @@ class Fabric {
   Partition& partition_;
   LinkSpec spec_;
   Topology topology_;
+  std::uint64_t line_bytes_;
   FabricClient& client_;
   std::vector<SharedSerializer> outputs_;
   std::vector<SharedSerializer> uplinks_;  ///< host of a tree: from each switch to the root complex
@@ -125,7 +138,7 @@ class Fabric {
   std::uint32_t credit_batch_;
   std::uint32_t queue_limit_;
   std::uint32_t wake_margin_;
-  std::uint32_t queued_ = 0;
+  std::uint32_t queued_ = 0;  ///< trains
   unsigned next_destination_ = 0;
   Transaction* drain_event_;
   bool drain_scheduled_ = false;

@@ -58,6 +58,7 @@ class BankedDram final : public Dram {
              DramClient& client);
 
   void read(Transaction* t, HandlerId done) override;
+  Cycle book_read(PhysLine) override { return kNever; }  // what comes later may be served earlier
   bool can_write(PhysLine line) override;
   void write(PhysLine line) override;
   std::uint64_t pending() const override;

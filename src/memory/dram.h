@@ -43,6 +43,9 @@ class Dram {
   /// Reads `t->line`; `t` fires at `done`, `t->user` cycles after the line is complete (what the caller's own pipeline
   /// adds: all reads pass through it alike, so it may stand behind the memory as well as before it).
   virtual void read(Transaction* t, HandlerId done) = 0;
+  /// Books the read of a line where it is known at once when that will be complete, and answers with that cycle; kNever
+  /// where it is not, and read() has to be called.
+  virtual Cycle book_read(PhysLine line) = 0;
 
   /// Whether the channel of `line` takes a write now. A refusal is remembered: the client is told when there is room.
   virtual bool can_write(PhysLine line) = 0;

@@ -19,15 +19,17 @@ Cycle FixedDram::booked(const Channel& channel) const {
   return std::max(channel.bus.free_at(), partition_.now()) - partition_.now();
 }
 
-void FixedDram::read(Transaction* t, HandlerId done) {
+void FixedDram::read(Transaction* t, HandlerId done) { partition_.schedule(t, done, book_read(t->line) + t->user); }
+
+Cycle FixedDram::book_read(PhysLine line) {
   const Cycle now = partition_.now();
-  Channel& channel = channels_[map_.channel(t->line)];
+  Channel& channel = channels_[map_.channel(line)];
   ++stats_.reads;
   const Cycle wait = booked(channel);
   const Cycle complete = channel.bus.pass(now, line_bytes_) + latency_;
   stats_.read_wait_cycles += wait;
   stats_.read_service_cycles += complete - now - wait;
-  partition_.schedule(t, done, complete + t->user);
+  return complete;
 }
 
 bool FixedDram::can_write(PhysLine line) {

@@ -20,6 +20,7 @@ class FixedDram final : public Dram {
             DramClient& client);
 
   void read(Transaction* t, HandlerId done) override;
+  Cycle book_read(PhysLine line) override;
   bool can_write(PhysLine line) override;
   void write(PhysLine line) override;
   /// Always 0: what is taken is served by arithmetic, and only its completion is yet to come.

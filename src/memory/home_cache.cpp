@@ -71,13 +71,6 @@ HomeCache::HomeCache(Partition& partition, const HomeCacheSpec& spec, const Dram
   }
 }
 
-unsigned HomeCache::bank_index(std::uint64_t number) const {
-  const std::uint64_t upper = number >> bank_bits_;
-  // Two folds spread strides of a row and of a page over the banks.
-  const std::uint64_t low = bank_hash_ == IndexHash::Xor ? number ^ upper ^ upper >> 6 ^ upper >> 11 : number;
-  return static_cast<unsigned>(low & (banks_.size() - 1));
-}
-
 PhysLine HomeCache::line_of(const Bank& bank, TagArray::Slot slot) const {
   const std::uint64_t upper = bank.tags.key(slot);
   std::uint64_t low = bank.index;
@@ -94,121 +87,137 @@ Cycle HomeCache::pass_port(Bank& bank, Cycle arrival) {
   return start;
 }
 
-void HomeCache::own_request(Transaction* group) {
+void HomeCache::remote_request(Transaction* train, Pace pace) {
+  const auto lines = static_cast<std::uint64_t>(std::popcount(train->mask));
+  stats_.remote_requests += lines;
+  if (counts_latency(*train)) latency_.request_link += lines * since(partition_.now(), *train);
+  train->stage_start = static_cast<std::uint32_t>(partition_.now());
+  serve(train, true, pace);
+}
+
+/// The lines of a group act, one after another; then what they have come to is sent on its way.
+void HomeCache::serve(Transaction* group, bool remote, Pace arrivals) {
   const Cycle now = partition_.now();
   const PhysPage page = group->line.page();
-  const bool is_write = group->kind == TransactionKind::Write;
-  std::uint64_t hits = 0;
-  Cycle last = 0;
-  unsigned ordered = 0;
-  Cycle arrival = now;
-  for (std::uint64_t rest = group->mask; rest != 0; rest &= rest - 1, ++arrival) {
-    const auto index = static_cast<unsigned>(std::countr_zero(rest));
-    const PhysLine line{page, index};
-    Bank& bank = bank_of(line);
-    group->line = line;
-    if (bank.own.empty()) {
-      const Cycle start = pass_port(bank, arrival);
-      const Outcome outcome = act(bank, group, false, start - now);
+  const bool one = (group->mask & (group->mask - 1)) == 0;
+  const bool sized = group->kind == TransactionKind::Write && !one;
+  Results results;
+  if (remote && !one) results.pace = client_.reply_pace(*group);
+  std::uint32_t acted = 0;
+  unsigned i = 0;
+  for (std::uint64_t rest = group->mask; rest != 0; rest &= rest - 1, ++i) {
+    group->line = PhysLine{page, static_cast<unsigned>(std::countr_zero(rest))};
+    if (sized && i != 0) {
+      group->data_bytes = static_cast<std::uint16_t>((rest & (rest - 1)) == 0 ? group->last_bytes : line_bytes_);
+    }
+    Bank& bank = bank_of(group->line);
+    TransactionQueue& queue = remote ? bank.remote : bank.own;
+    if (queue.empty()) {
+      const Cycle extra = pass_port(bank, now + arrivals.at(i)) - now;
+      const Outcome outcome = act(bank, *group, remote);
       if (outcome != Outcome::Stall) {
-        release(bank);
-        if (outcome == Outcome::Hit) {
-          hits |= std::uint64_t{1} << index;
-          last = std::max(last, start);
-        } else if (is_write) {
-          ++ordered;
-        }
+        ++acted;
+        if (!remote) release(bank);
+        note(*group, outcome, extra, results);
         continue;
       }
     }
-    Transaction* single = partition_.pool().take();
-    *single = *group;
-    single->mask = std::uint64_t{1} << index;
     ++stats_.stalled_requests;
-    bank.own.push(single);
+    queue.push(part(*group, rest & -rest));
   }
-  if (ordered != 0) client_.stores_ordered(group->cu, page, ordered);
-  if (hits == 0) {
+  if (remote && acted != 0) client_.requests_taken(DeviceId{group->requester}, acted);
+  settle(group, remote, results);
+}
+
+/// Takes down what the line of `t` has come to, `extra` cycles from now.
+void HomeCache::note(const Transaction& t, Outcome outcome, Cycle extra, Results& results) {
+  const std::uint64_t line = std::uint64_t{1} << t.line.index();
+  if (outcome == Outcome::Hit) {
+    results.hits.add(line, extra + tag_latency_ + data_latency_, results.pace);
+    return;
+  }
+  if (t.kind == TransactionKind::Write) results.performed.add(line, extra + tag_latency_, results.pace);
+  if (outcome == Outcome::Missed) ask_memory(t, extra, results);
+}
+
+void HomeCache::ask_memory(const Transaction& t, Cycle extra, Results& results) {
+  const std::uint64_t line = std::uint64_t{1} << t.line.index();
+  const Cycle lookup = extra + tag_latency_;
+  const Cycle complete = dram_->book_read(t.line);
+  if (complete == kNever) {
+    Transaction* single = part(t, line);
+    single->stage_start = static_cast<std::uint32_t>(partition_.now());
+    single->user = static_cast<std::uint32_t>(lookup);
+    dram_->read(single, fill_handler_);
+    return;
+  }
+  Batch& missing = results.missing;
+  const Cycle ready = complete + lookup;
+  const Cycle due = Batch::due_of(ready, results.pace.at(missing.count));
+  if (missing.count != 0 && (due > missing.due + kTogether || missing.due > due + kTogether)) send_missing(t, results);
+  if (missing.count == 0) results.missing_extra = extra;
+  missing.add(line, ready, results.pace);
+}
+
+/// The lines that memory is asked for together will fill together.
+void HomeCache::send_missing(const Transaction& t, Results& results) {
+  Transaction* lines = part(t, results.missing.mask);
+  lines->stage_start = static_cast<std::uint32_t>(partition_.now());
+  lines->user = static_cast<std::uint32_t>(results.missing_extra + tag_latency_);
+  partition_.schedule(lines, fill_handler_, results.missing.due);
+  results.missing = {};
+}
+
+/// Sends what the lines of a group have come to on its way, and takes the group.
+void HomeCache::settle(Transaction* group, bool remote, Results& results) {
+  if (results.missing.count != 0) send_missing(*group, results);
+  const Batch& performed = results.performed;
+  if (performed.count != 0) {
+    if (remote) {
+      client_.answer(part(*group, performed.mask), performed.due);
+    } else {
+      client_.stores_ordered(group->cu, group->line.page(), performed.count);
+    }
+  }
+  const Batch& hits = results.hits;
+  if (hits.count == 0) {
     partition_.pool().give(group);
     return;
   }
-  group->mask = hits;
-  const Cycle ready = last + tag_latency_ + data_latency_;
+  group->mask = hits.mask;
   if (counts_latency(*group)) {
-    const auto lines = static_cast<std::uint64_t>(std::popcount(hits));
-    latency_.home += lines * (tag_latency_ + data_latency_);
-    latency_.home_wait += lines * (last - now);
-  }
-  partition_.schedule(group, hit_handler_, ready);
-}
-
-void HomeCache::remote_request(Transaction* t) {
-  ++stats_.remote_requests;
-  if (counts_latency(*t)) latency_.request_link += since(partition_.now(), *t);
-  t->stage_start = static_cast<std::uint32_t>(partition_.now());
-  Bank& bank = bank_of(t->line);
-  if (bank.remote.empty()) {
-    const Cycle extra = pass_port(bank, partition_.now()) - partition_.now();
-    const Outcome outcome = act(bank, t, true, extra);
-    if (outcome != Outcome::Stall) {
-      finish(bank, t, true, outcome, extra);
-      return;
-    }
-  }
-  ++stats_.stalled_requests;
-  bank.remote.push(t);
-}
-
-/// What follows for a single-line request that has acted: answers, acknowledgements, credits.
-void HomeCache::finish(Bank& bank, Transaction* t, bool remote, Outcome outcome, Cycle extra) {
-  if (remote) {
-    client_.request_taken(DeviceId{t->requester});
-  } else {
-    release(bank);
-  }
-  if (outcome == Outcome::Kept) return;
-  if (outcome == Outcome::Done) {
-    acknowledge(*t, remote, extra + tag_latency_);
-    partition_.pool().give(t);
-    return;
-  }
-  const Cycle after = extra + tag_latency_ + data_latency_;
-  if (counts_latency(*t)) {
-    latency_.home += tag_latency_ + data_latency_;
-    latency_.home_wait += since(partition_.now(), *t) + extra;
+    latency_.home += hits.count * (tag_latency_ + data_latency_);
+    latency_.home_wait += hits.count * (since(partition_.now(), *group) + hits.due - tag_latency_ - data_latency_);
   }
   if (remote) {
-    client_.answer(t, after);
+    client_.answer(group, hits.due);
   } else {
-    partition_.schedule(t, hit_handler_, partition_.now() + after);
+    partition_.schedule(group, hit_handler_, partition_.now() + hits.due);
   }
 }
 
-void HomeCache::acknowledge(const Transaction& t, bool remote, Cycle after) {
-  if (!remote) {
-    client_.stores_ordered(t.cu, t.line.page(), 1);
-    return;
-  }
-  Transaction* ack = partition_.pool().take();
-  *ack = t;
-  client_.answer(ack, after);
+/// Some lines of a request, as one of their own.
+Transaction* HomeCache::part(const Transaction& t, std::uint64_t mask) {
+  Transaction* lines = partition_.pool().take();
+  *lines = t;
+  lines->mask = mask;
+  return lines;
 }
 
-/// A request acts on its line. Hit: the data is here. Done: a write has been performed. Kept: the request waits in a
-/// miss register, where a write counts as ordered (of the device's own `t` a copy waits). Stall: try again.
-HomeCache::Outcome HomeCache::act(Bank& bank, Transaction* t, bool remote, Cycle extra) {
-  if (t->kind == TransactionKind::Write) return write(bank, t, remote, extra);
-  const TagArray::Slot slot = bank.tags.find(key(t->line));
-  if (slot == TagArray::kNone) return miss(bank, t, remote, extra);
+/// The request of `t` acts on its line.
+HomeCache::Outcome HomeCache::act(Bank& bank, const Transaction& t, bool remote) {
+  if (t.kind == TransactionKind::Write) return write(bank, t, remote);
+  const TagArray::Slot slot = bank.tags.find(key(t.line));
+  if (slot == TagArray::kNone) return miss(bank, t, remote);
   bank.tags.touch(slot);
-  if (t->kind == TransactionKind::Atomic) {
+  if (t.kind == TransactionKind::Atomic) {
     ++stats_.atomics;
-    write_hit(bank, slot, *t);
+    write_hit(bank, slot, t);
   } else {
     ++stats_.reads;
     ++stats_.read_hits;
   }
-  read_hit(bank, slot, *t);
+  read_hit(bank, slot, t);
   return Outcome::Hit;
 }
 
@@ -224,111 +233,117 @@ void HomeCache::write_hit(Bank& bank, TagArray::Slot slot, const Transaction& t)
   bank.versions[slot] = oracle_->store_ordered(requesting_unit(t), t.application, t.line);
 }
 
-HomeCache::Outcome HomeCache::write(Bank& bank, Transaction* t, bool remote, Cycle extra) {
-  const TagArray::Slot slot = bank.tags.find(key(t->line));
+HomeCache::Outcome HomeCache::write(Bank& bank, const Transaction& t, bool remote) {
+  const TagArray::Slot slot = bank.tags.find(key(t.line));
   if (slot != TagArray::kNone) {
     ++stats_.writes;
     ++stats_.write_hits;
     bank.tags.touch(slot);
-    write_hit(bank, slot, *t);
+    write_hit(bank, slot, t);
     return Outcome::Done;
   }
-  const bool whole = t->data_bytes == line_bytes_;
-  if (!whole || bank.mshrs.find(t->line) != nullptr) return miss(bank, t, remote, extra);
+  const bool whole = t.data_bytes == line_bytes_;
+  if (!whole || bank.mshrs.find(t.line) != nullptr) return miss(bank, t, remote);
   // A whole line needs nothing from memory, but its victim may need room there.
-  const TagArray::Slot victim = bank.tags.victim(key(t->line));
+  const TagArray::Slot victim = bank.tags.victim(key(t.line));
   const bool dirty = bank.tags.valid(victim) && (bank.tags.state(victim) & kDirty) != 0;
   if (dirty && !dram_->can_write(line_of(bank, victim))) return Outcome::Stall;
   ++stats_.writes;
-  install(bank, victim, t->line);
-  write_hit(bank, victim, *t);
+  install(bank, victim, t.line);
+  write_hit(bank, victim, t);
   return Outcome::Done;
 }
 
-HomeCache::Outcome HomeCache::miss(Bank& bank, Transaction* t, bool remote, Cycle extra) {
-  Mshrs::Entry* pending = bank.mshrs.find(t->line);
+HomeCache::Outcome HomeCache::miss(Bank& bank, const Transaction& t, bool remote) {
+  Mshrs::Entry* pending = bank.mshrs.find(t.line);
   std::uint32_t& used = remote ? bank.remote_mshrs : bank.own_mshrs;
   if (pending == nullptr && used >= (remote ? remote_mshr_limit_ : mshr_limit_)) return Outcome::Stall;
 
-  switch (t->kind) {
+  switch (t.kind) {
     case TransactionKind::Write: ++stats_.writes; break;
     case TransactionKind::Atomic: ++stats_.atomics; break;
     default: ++stats_.reads; break;
   }
-  Transaction* kept = t;
-  if (!remote) {
-    // The device's own group goes on to its next line: what waits here is a copy.
-    kept = partition_.pool().take();
-    *kept = *t;
-    kept->mask = std::uint64_t{1} << t->line.index();
-  } else if (t->kind == TransactionKind::Write) {
-    acknowledge(*t, true, extra + tag_latency_);
+  if (counts_latency(t)) latency_.home_wait += since(partition_.now(), t);
+  if (pending == nullptr) {
+    ++used;
+    bank.mshrs.allocate(t.line).payload.remote = remote;
+    if (follows_pages_) in_page(t.line.page()).pending |= std::uint64_t{1} << t.line.index();
+    return Outcome::Missed;
   }
-  if (counts_latency(*kept)) latency_.home_wait += since(partition_.now(), *kept);
-  kept->stage_start = static_cast<std::uint32_t>(partition_.now());
-  if (pending != nullptr) {
-    ++stats_.merges;
-    pending->payload.waiting.push(kept);
-    return Outcome::Kept;
-  }
-  ++used;
-  bank.mshrs.allocate(t->line).payload.remote = remote;
-  kept->user = static_cast<std::uint32_t>(extra + tag_latency_);
-  dram_->read(kept, fill_handler_);
-  return Outcome::Kept;
+  ++stats_.merges;
+  Transaction* waiting = part(t, std::uint64_t{1} << t.line.index());
+  waiting->stage_start = static_cast<std::uint32_t>(partition_.now());
+  pending->payload.waiting.push(waiting);
+  return Outcome::Joined;
 }
 
 /// Puts a line into a slot; what was there leaves, to memory if it is dirty.
 void HomeCache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
   if (bank.tags.valid(slot)) {
     ++stats_.evictions;
-    if ((bank.tags.state(slot) & kDirty) != 0) {
+    const bool dirty = (bank.tags.state(slot) & kDirty) != 0;
+    const PhysLine victim = dirty || follows_pages_ ? line_of(bank, slot) : PhysLine{};
+    if (follows_pages_) in_page(victim.page()).held &= ~(std::uint64_t{1} << victim.index());
+    if (dirty) {
       ++stats_.write_backs;
       --bank.dirty;
-      const PhysLine victim = line_of(bank, slot);
       if (oracle_ != nullptr) oracle_->memory_written(victim, bank.versions[slot]);
       dram_->write(victim);
     }
   }
   bank.tags.fill(slot, key(line));
+  if (follows_pages_) in_page(line.page()).held |= std::uint64_t{1} << line.index();
 }
 
 void HomeCache::on_hit(Transaction* t) { client_.lines_served(t); }
 
 void HomeCache::on_fill(Transaction* t) {
-  Bank& bank = bank_of(t->line);
-  Mshrs::Entry* pending = bank.mshrs.find(t->line);
-  const TagArray::Slot slot = bank.tags.victim(key(t->line));
-  install(bank, slot, t->line);
-  if (oracle_ != nullptr) bank.versions[slot] = oracle_->memory_read(t->line);
-
   if (counts_latency(*t)) {
-    latency_.home += tag_latency_;
-    latency_.home_wait += t->user - tag_latency_;
-    latency_.dram += since(partition_.now(), *t) - t->user;
+    const auto lines = static_cast<std::uint64_t>(std::popcount(t->mask));
+    latency_.home += lines * tag_latency_;
+    latency_.home_wait += lines * (t->user - tag_latency_);
+    latency_.dram += lines * (since(partition_.now(), *t) - t->user);
   }
+  const PhysPage page = t->line.page();
+  for (std::uint64_t rest = t->mask; rest != 0; rest &= rest - 1) {
+    t->line = PhysLine{page, static_cast<unsigned>(std::countr_zero(rest))};
+    fill(bank_of(t->line), *t);
+  }
+  hand_over(t);
+}
+
+/// The line of `t` has come from memory: those who wait for it act on it, in order.
+void HomeCache::fill(Bank& bank, const Transaction& t) {
+  Mshrs::Entry* pending = bank.mshrs.find(t.line);
+  const TagArray::Slot slot = bank.tags.victim(key(t.line));
+  install(bank, slot, t.line);
+  if (oracle_ != nullptr) bank.versions[slot] = oracle_->memory_read(t.line);
   TransactionQueue waiting = pending->payload.waiting;
   --(pending->payload.remote ? bank.remote_mshrs : bank.own_mshrs);
   bank.mshrs.release(*pending);
+  if (follows_pages_) in_page(t.line.page()).pending &= ~(std::uint64_t{1} << t.line.index());
 
-  apply_after_fill(bank, slot, t);
+  apply(bank, slot, t);
   while (!waiting.empty()) {
-    Transaction* merged = waiting.pop();
-    if (counts_latency(*merged)) latency_.merge += since(partition_.now(), *merged);
-    apply_after_fill(bank, slot, merged);
+    Transaction* joined = waiting.pop();
+    if (counts_latency(*joined)) latency_.merge += since(partition_.now(), *joined);
+    apply(bank, slot, *joined);
+    hand_over(joined);
   }
   wake(bank);
 }
 
-void HomeCache::apply_after_fill(Bank& bank, TagArray::Slot slot, Transaction* t) {
+void HomeCache::apply(Bank& bank, TagArray::Slot slot, const Transaction& t) {
+  if (t.kind == TransactionKind::Write || t.kind == TransactionKind::Atomic) write_hit(bank, slot, t);
+  if (t.kind != TransactionKind::Write) read_hit(bank, slot, t);
+}
+
+/// Gives lines that have come from memory to who asked; writes have been acknowledged before.
+void HomeCache::hand_over(Transaction* t) {
   if (t->kind == TransactionKind::Write) {
-    write_hit(bank, slot, *t);
     partition_.pool().give(t);
-    return;
-  }
-  if (t->kind == TransactionKind::Atomic) write_hit(bank, slot, *t);
-  read_hit(bank, slot, *t);
-  if (t->requester == partition_.device().value) {
+  } else if (t->requester == partition_.device().value) {
     client_.lines_served(t);
   } else {
     client_.answer(t, 0);
@@ -354,21 +369,18 @@ void HomeCache::wake(Bank& bank) {
 bool HomeCache::wake_one(Bank& bank, TransactionQueue& queue, bool remote) {
   if (queue.empty()) return false;
   Transaction* t = queue.front();
-  Transaction* following = t->next;
   const Cycle now = partition_.now();
-  const Cycle extra = std::max(now, bank.port_free) - now;
-  const Outcome outcome = act(bank, t, remote, extra);
+  const Outcome outcome = act(bank, *t, remote);
   if (outcome == Outcome::Stall) return false;
-  pass_port(bank, now);
-  // A kept request of another device is linked elsewhere by now; put its place in the queue right before taking it.
-  queue.replace_front(following);
-  if (outcome == Outcome::Kept && !remote) {
-    if (t->kind == TransactionKind::Write) client_.stores_ordered(t->cu, t->line.page(), 1);
+  queue.pop();
+  if (remote) {
+    client_.requests_taken(DeviceId{t->requester}, 1);
+  } else {
     release(bank);
-    partition_.pool().give(t);
-    return true;
   }
-  finish(bank, t, remote, outcome, extra);
+  Results results;
+  note(*t, outcome, pass_port(bank, now) - now, results);
+  settle(t, remote, results);
   return true;
 }
 
@@ -409,20 +421,13 @@ void HomeCache::continue_flush() {
   client_.flushed();
 }
 
-bool HomeCache::page_pending(PhysPage page) {
-  for (unsigned i = 0; i < kPageBytes / line_bytes_; ++i) {
-    const PhysLine line{page, i};
-    if (bank_of(line).mshrs.find(line) != nullptr) return true;
-  }
-  return false;
-}
-
 void HomeCache::write_back_page(PhysPage page, bool leaves) {
-  for (unsigned i = 0; i < kPageBytes / line_bytes_; ++i) {
-    const PhysLine line{page, i};
+  const std::uint64_t held = in_page(page).held;
+  prefetch(page, held);
+  for (std::uint64_t rest = held; rest != 0; rest &= rest - 1) {
+    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
     Bank& bank = bank_of(line);
     const TagArray::Slot slot = bank.tags.find(key(line));
-    if (slot == TagArray::kNone) continue;
     if ((bank.tags.state(slot) & kDirty) != 0) {
       bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
       --bank.dirty;
@@ -432,6 +437,7 @@ void HomeCache::write_back_page(PhysPage page, bool leaves) {
     }
     if (leaves) bank.tags.invalidate(slot);
   }
+  if (leaves) in_page(page).held = 0;
 }
 
 std::uint64_t HomeCache::pending() const {

@@ -1,12 +1,15 @@
 // The cache in front of a device's memory, where every line of that memory has its home: a GPU's L2, the host's
 // last-level cache. Banked, write-back; it orders all reads and writes of its lines.
 //
-// A request acts in the cycle in which it reaches its bank, in order of arrival; the bank's port, the tags and the
-// data then add their time arithmetically. What cannot act (no miss register, no room for a dirty victim) waits at
-// the bank. Requests of other devices have a queue and miss registers of their own, so that a stalled local request
-// never holds up what another device waits for.
+// Requests come as groups of lines of one page, and each line acts for itself: in the cycle in which the first of its
+// group arrives, in order; the arrival of the others, the bank's port, the tags and the data then add their time
+// arithmetically. What cannot act (no miss register, no room for a dirty victim) waits at the bank. What is ready
+// together leaves together. Requests of other devices have a queue and miss registers of their own, so that a stalled
+// local request never holds up what another device waits for.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,6 +20,7 @@
 #include "memory/mshr.h"
 #include "memory/oracle.h"
 #include "memory/tag_array.h"
+#include "sim/pace.h"
 #include "sim/partition.h"
 #include "sim/transaction.h"
 #include "sim/wait_list.h"
@@ -50,10 +54,12 @@ class HomeClient {
   virtual void lines_served(Transaction* t) = 0;
   /// `lines` stores of the device's own compute unit to `page` have been ordered.
   virtual void stores_ordered(unsigned cu, PhysPage page, unsigned lines) = 0;
-  /// Answer another device's request; it leaves `after` cycles from now. The client takes `t`.
+  /// Answer another device's requests for the lines `t->mask`; the first leaves `after` cycles from now, the others at
+  /// reply_pace() behind it. The client takes `t`.
   virtual void answer(Transaction* t, Cycle after) = 0;
-  /// A request of another device has left the bank's queue.
-  virtual void request_taken(DeviceId source) = 0;
+  virtual Pace reply_pace(const Transaction& t) const = 0;
+  /// Requests of another device have left the banks' queues.
+  virtual void requests_taken(DeviceId source, std::uint32_t count) = 0;
   /// A bank's queue that had refused `waiter` has room.
   virtual void home_has_room(std::uint16_t waiter) = 0;
   /// Every line that was dirty when flush() was called has been handed to memory.
@@ -79,23 +85,27 @@ class HomeCache final : public DramClient {
   /// The same for a requester that is bounded by other means (a scalar cache by its miss registers).
   void reserve_always(PhysLine line) { ++bank_of(line).reserved; }
 
-  /// Brings what a request for `line` will touch into the host's cache.
-  void prefetch(PhysLine line) {
-    Bank& bank = bank_of(line);
-    bank.tags.prefetch(key(line));
+  /// Brings what a request for `lines` of a page will touch into the host's cache.
+  void prefetch(PhysPage page, std::uint64_t lines) {
+    for (; lines != 0; lines &= lines - 1) {
+      const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
+      bank_of(line).tags.prefetch(key(line));
+    }
   }
 
   /// The device's own request for the lines `t->mask` of `t->line`'s page, each reserved before. Line i of the group
   /// arrives i cycles after the first.
-  void own_request(Transaction* t);
-  /// Another device's request for `t->line`.
-  void remote_request(Transaction* t);
+  void own_request(Transaction* t) { serve(t, false, Pace::every(1)); }
+  /// Another device's requests for such lines, which arrive at `pace`.
+  void remote_request(Transaction* t, Pace pace);
 
   /// Writes all dirty lines back; they stay, clean.
   void flush();
 
+  /// From now on (nothing is held yet) it is known which lines of each page are here. The next two need it.
+  void follow_pages() { follows_pages_ = true; }
   /// Whether a line of a page is on its way from memory.
-  bool page_pending(PhysPage page);
+  bool page_pending(PhysPage page) { return in_page(page).pending != 0; }
   /// Writes the dirty lines of a page back, of which none is pending, and drops all of them if it `leaves`.
   void write_back_page(PhysPage page, bool leaves);
 
@@ -133,26 +143,74 @@ class HomeCache final : public DramClient {
     std::vector<std::uint32_t> versions;  ///< by slot, when the oracle is on
   };
 
-  enum class Outcome : std::uint8_t { Hit, Done, Kept, Stall };
+  /// What has become of a line's request. Hit: the data is here. Done: a write has been performed. Missed: a miss
+  /// register has been taken and memory is to be asked. Joined: it waits in the register of another. In a register a
+  /// write counts as ordered. Stall: nothing; it has to try again.
+  enum class Outcome : std::uint8_t { Hit, Done, Missed, Joined, Stall };
+
+  /// The lines of one page.
+  struct PageLines {
+    std::uint64_t held = 0;
+    std::uint64_t pending = 0;
+  };
+  PageLines& in_page(PhysPage page) {
+    if (page.frame() >= pages_.size()) pages_.resize(page.frame() + page.frame() / 2 + 64);
+    return pages_[page.frame()];
+  }
   static constexpr std::uint8_t kDirty = 1;
 
-  unsigned bank_index(std::uint64_t number) const;
+  /// Lines of a group that leave together, as soon as none of them would leave before it is ready.
+  struct Batch {
+    std::uint64_t mask = 0;
+    std::uint32_t count = 0;
+    Cycle due = 0;  ///< when the first of them leaves
+
+    static Cycle due_of(Cycle ready, Cycle behind) { return ready - std::min(ready, behind); }
+    void add(std::uint64_t line, Cycle ready, Pace pace) {
+      due = std::max(due, due_of(ready, pace.at(count)));
+      mask |= line;
+      ++count;
+    }
+  };
+  /// What a group has come to so far.
+  struct Results {
+    Pace pace;        ///< of the replies
+    Batch hits;       ///< due in cycles from now
+    Batch performed;  ///< writes; the same
+    Batch missing;    ///< asked of memory; due in cycles of the clock
+    Cycle missing_extra = 0;
+  };
+  /// Lines that memory has ready within so many cycles of one another come as one group.
+  static constexpr Cycle kTogether = 16;
+
+  unsigned bank_index(std::uint64_t number) const {
+    const std::uint64_t upper = number >> bank_bits_;
+    // Two folds spread strides of a row and of a page over the banks.
+    const std::uint64_t low = bank_hash_ == IndexHash::Xor ? number ^ upper ^ upper >> 6 ^ upper >> 11 : number;
+    return static_cast<unsigned>(low & (banks_.size() - 1));
+  }
   Bank& bank_of(PhysLine line) { return banks_[bank_index(line.number_in_device())]; }
   PhysLine line_of(const Bank& bank, TagArray::Slot slot) const;
   std::uint64_t key(PhysLine line) const { return line.number_in_device() >> bank_bits_; }
 
   Cycle pass_port(Bank& bank, Cycle arrival);
-  Outcome act(Bank& bank, Transaction* t, bool remote, Cycle extra);
-  Outcome write(Bank& bank, Transaction* t, bool remote, Cycle extra);
-  Outcome miss(Bank& bank, Transaction* t, bool remote, Cycle extra);
+  void serve(Transaction* group, bool remote, Pace arrivals);
+  Outcome act(Bank& bank, const Transaction& t, bool remote);
+  Outcome write(Bank& bank, const Transaction& t, bool remote);
+  Outcome miss(Bank& bank, const Transaction& t, bool remote);
   void install(Bank& bank, TagArray::Slot slot, PhysLine line);
   void write_hit(Bank& bank, TagArray::Slot slot, const Transaction& t);
   void read_hit(Bank& bank, TagArray::Slot slot, const Transaction& t);
-  void finish(Bank& bank, Transaction* t, bool remote, Outcome outcome, Cycle extra);
-  void acknowledge(const Transaction& t, bool remote, Cycle after);
+  void note(const Transaction& t, Outcome outcome, Cycle extra, Results& results);
+  void ask_memory(const Transaction& t, Cycle extra, Results& results);
+  void send_missing(const Transaction& t, Results& results);
+  void settle(Transaction* group, bool remote, Results& results);
+  Transaction* part(const Transaction& t, std::uint64_t mask);
   void on_hit(Transaction* t);
   void on_fill(Transaction* t);
-  void apply_after_fill(Bank& bank, TagArray::Slot slot, Transaction* t);
+  void fill(Bank& bank, const Transaction& t);
+  void apply(Bank& bank, TagArray::Slot slot, const Transaction& t);
+  void hand_over(Transaction* t);
   void wake(Bank& bank);
   bool wake_one(Bank& bank, TransactionQueue& queue, bool remote);
   void continue_flush();
@@ -163,6 +221,8 @@ class HomeCache final : public DramClient {
   Oracle* oracle_;
   std::unique_ptr<Dram> dram_;
   std::vector<Bank> banks_;
+  bool follows_pages_ = false;
+  std::vector<PageLines> pages_;  ///< by frame
   unsigned bank_bits_;
   IndexHash bank_hash_;
   Cycle tag_latency_;

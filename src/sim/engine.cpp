@@ -43,20 +43,28 @@ struct alignas(64) Bulletin {
   bool failed = false;
 };
 
+/// A window in which a partition has been taken by a thread.
+struct alignas(64) Claim {
+  std::atomic<std::uint64_t> windows{0};  ///< it has been taken in
+};
+
 /// One run: the state that its threads share, and the loop that each of them runs.
 class Session {
  public:
   Session(std::vector<std::unique_ptr<Partition>>& partitions, const Engine::Options& options, unsigned threads)
-      : partitions_(partitions), options_(options), threads_(threads), barrier_(threads) {
+      : partitions_(partitions), options_(options), threads_(threads), barrier_(threads), claims_(partitions.size()) {
     for (auto& round : bulletins_) round.resize(threads);
-    for (auto& round : mail_) round.resize(partitions.size() * partitions.size());
+    for (auto& round : has_mail_) round.resize(partitions.size() * partitions.size());
     errors_.resize(threads);
+    for (std::size_t p = 0; p < partitions.size(); ++p) {
+      partitions[p]->turn_outboxes(written_before(0));
+      publish(p, bulletins_[0][0], written_before(0));
+    }
   }
 
   void work(unsigned thread) {
     Watch watch;
     for (std::uint64_t window = 0;; ++window) {
-      publish(thread, window);
       barrier_.arrive_and_wait();
       const Bulletin all = gather(window);
       if (thread == 0) windows_ = window;
@@ -85,23 +93,21 @@ class Session {
     Cycle since = 0;
   };
 
-  /// Mail from `source` to `destination` written in windows of this parity and read in the next one.
-  Mailbox& mail(std::uint64_t window, std::size_t source, std::size_t destination) {
-    return mail_[window % 2][source * partitions_.size() + destination];
+  /// The outbox that partitions write in a window, and the one that was written in the window before it.
+  static std::size_t written_in(std::uint64_t window) { return window % 2; }
+  static std::size_t written_before(std::uint64_t window) { return (window + 1) % 2; }
+
+  /// Whether `destination` finds mail of `source` in outbox `box`. By destination, so that each reads one short row.
+  std::uint8_t& has_mail(std::size_t box, std::size_t destination, std::size_t source) {
+    return has_mail_[box][destination * partitions_.size() + source];
   }
 
-  void publish(unsigned thread, std::uint64_t window) {
-    Bulletin& mine = bulletins_[window % 2][thread];
-    mine = {};
-    for (std::size_t p = thread; p < partitions_.size(); p += threads_) {
-      Partition& partition = *partitions_[p];
-      mine.next = std::min({mine.next, partition.next_time(), partition.take_earliest_sent()});
-      mine.progress += partition.progress();
-      for (std::size_t to = 0; to < partitions_.size(); ++to) {
-        if (!partition.mail_for(to).empty()) std::swap(partition.mail_for(to), mail(window, p, to));
-      }
-    }
-    mine.failed = errors_[thread] != nullptr;
+  /// Tells the others of a partition's mail in outbox `box`, and adds what they have to know to a bulletin.
+  void publish(std::size_t p, Bulletin& bulletin, std::size_t box) {
+    Partition& partition = *partitions_[p];
+    for (const DeviceId to : partition.outbox(box).destinations()) has_mail(box, to.value, p) = 1;
+    bulletin.next = std::min({bulletin.next, partition.next_time(), partition.take_earliest_sent()});
+    bulletin.progress += partition.progress();
   }
 
   Bulletin gather(std::uint64_t window) const {
@@ -122,17 +128,38 @@ class Session {
     return all.next - watch.since > options_.watchdog;
   }
 
+  /// Runs partitions until all have been taken: this thread's own first, whose state its core is likely to hold, then
+  /// what the others have left. What a partition does depends on its mail alone, so it is the same whoever runs it.
   void run_window(unsigned thread, std::uint64_t window, Cycle end) {
+    Bulletin& mine = bulletins_[(window + 1) % 2][thread];
+    mine = {};
     try {
-      for (std::size_t p = thread; p < partitions_.size(); p += threads_) {
-        for (std::size_t source = 0; source < partitions_.size(); ++source) {
-          partitions_[p]->receive(mail(window, source, p));
+      for (unsigned turn = 0; turn < threads_; ++turn) {
+        for (std::size_t p = (thread + turn) % threads_; p < partitions_.size(); p += threads_) {
+          if (take(p, window)) run_partition(p, window, end, mine);
         }
-        partitions_[p]->run(end);
       }
     } catch (...) {
       errors_[thread] = std::current_exception();
     }
+    mine.failed = errors_[thread] != nullptr;
+  }
+
+  bool take(std::size_t p, std::uint64_t window) {
+    if (threads_ == 1) return true;
+    return claims_[p].windows.compare_exchange_strong(window, window + 1, std::memory_order_relaxed);
+  }
+
+  void run_partition(std::size_t p, std::uint64_t window, Cycle end, Bulletin& bulletin) {
+    Partition& partition = *partitions_[p];
+    for (std::size_t source = 0; source < partitions_.size(); ++source) {
+      std::uint8_t& mail = has_mail(written_before(window), p, source);
+      if (mail != 0) partition.receive(partitions_[source]->outbox(written_before(window)));
+      mail = 0;
+    }
+    partition.begin_window(written_in(window));
+    partition.run(end);
+    publish(p, bulletin, written_in(window));
   }
 
   void tell_progress(const Bulletin& all) {
@@ -152,7 +179,8 @@ class Session {
   const unsigned threads_;
   SpinBarrier barrier_;
   std::array<std::vector<Bulletin>, 2> bulletins_;
-  std::array<std::vector<Mailbox>, 2> mail_;
+  std::array<std::vector<std::uint8_t>, 2> has_mail_;  ///< by outbox, destination and source
+  std::vector<Claim> claims_;
   std::vector<std::exception_ptr> errors_;
   std::chrono::steady_clock::time_point last_told_ = std::chrono::steady_clock::now();
   Engine::Outcome outcome_ = Engine::Outcome::Drained;

@@ -12,6 +12,7 @@ class Fifo {
   bool empty() const { return head_ == nullptr; }
   std::uint32_t size() const { return size_; }
   T* front() const { return head_; }
+  T* back() const { return head_ == nullptr ? nullptr : tail_; }
 
   void push(T* item) {
     item->next = nullptr;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/outbox.h"
 #include "sim/timeline.h"
 #include "sim/transaction.h"
 #include "sim/types.h"
@@ -24,12 +26,10 @@ inline constexpr std::size_t kMessagePorts = 2;
 
 using HandlerId = std::uint16_t;
 
-/// Messages of one partition to one other, in the order of sending.
-using Mailbox = std::vector<Transaction>;
-
 class Partition {
  public:
-  Partition(DeviceId device, std::size_t partitions) : device_(device), outbox_(partitions) {
+  Partition(DeviceId device, std::size_t partitions)
+      : device_(device), outboxes_{Outbox(partitions), Outbox(partitions)} {
     handlers_.resize(kMessagePorts);
   }
   Partition(const Partition&) = delete;
@@ -62,7 +62,7 @@ class Partition {
     t->source = device_.value;
     t->handler = static_cast<HandlerId>(port);
     earliest_sent_ = std::min(earliest_sent_, arrival);
-    outbox_[to.value].push_back(*t);
+    outboxes_[writing_].add(to, *t);
     pool_.give(t);
   }
 
@@ -71,6 +71,12 @@ class Partition {
   template <auto Method, class Component>
   void set_admission(Component* self) {
     admit_ = {&ask<Method, Component>, self};
+  }
+
+  /// Begins a window: what it sends goes to outbox `box`, the contents of which all have been received.
+  void begin_window(std::size_t box) {
+    writing_ = box;
+    outboxes_[box].clear();
   }
 
   /// Runs all events before `limit`. All messages that arrive before it are here: they are admitted first, in order.
@@ -85,17 +91,20 @@ class Partition {
   }
 
   /// Takes in what another partition sent in the window before.
-  void receive(Mailbox& mail) {
-    for (const Transaction& message : mail) {
+  void receive(const Outbox& sent) {
+    sent.for_each(device_.value, [&](const Transaction& message) {
       Transaction* t = pool_.take();
       *t = message;
       inbox_.deliver(t);
-    }
-    mail.clear();
+    });
   }
 
-  /// The mail for another partition, sent since the last window.
-  Mailbox& mail_for(std::size_t partition) { return outbox_[partition]; }
+  const Outbox& outbox(std::size_t box) const { return outboxes_[box]; }
+  /// Makes what was sent since the last window the contents of outbox `box`.
+  void turn_outboxes(std::size_t box) {
+    if (writing_ != box) std::swap(outboxes_[0], outboxes_[1]);
+    writing_ = box;
+  }
 
   /// Earliest arrival among the messages sent since the last call.
   Cycle take_earliest_sent() {
@@ -163,7 +172,8 @@ class Partition {
   Progress progress_;
   Admission admit_;
   std::vector<Handler> handlers_;
-  std::vector<Mailbox> outbox_;
+  std::array<Outbox, 2> outboxes_;  ///< written in one window, read by the others in the next
+  std::size_t writing_ = 0;
   TransactionPool pool_;
   std::unique_ptr<Timeline> timeline_;
   Wheel wheel_;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "sim/pace.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -66,22 +67,33 @@ class SharedSerializer {
         ticks_per_byte_(clock_hertz / std::gcd(bytes_per_second, clock_hertz)),
         largest_(largest_packet * ticks_per_byte_) {}
 
-  /// When a packet is through: the cycle, and by how many ticks its last byte was before that cycle's end.
+  /// When a packet is through: the cycle, and by how many ticks its last byte was before that cycle's end; and the
+  /// cycle in which the last of those that came with it is.
   struct Through {
     Cycle cycle;
     std::uint32_t early;
+    Cycle last;
   };
 
-  /// Passes a packet that is there at cycle `from`.
-  Through pass(unsigned cls, Cycle from, std::uint64_t bytes) {
-    return book(cls, from * ticks_per_cycle_, bytes * ticks_per_byte_);
+  /// Passes a packet that is there at cycle `from`, and `behind` bytes of packets that follow it without a gap.
+  Through pass(unsigned cls, Cycle from, std::uint64_t bytes, std::uint64_t behind = 0) {
+    return book(cls, from * ticks_per_cycle_, bytes * ticks_per_byte_, behind * ticks_per_byte_);
   }
 
   /// Passes a packet whose last byte comes `early` ticks before the end of cycle `end` (cut-through: it began to
-  /// arrive before it was complete).
-  Through pass_ending(unsigned cls, Cycle end, std::uint32_t early, std::uint64_t bytes) {
+  /// arrive before it was complete), and those behind it.
+  Through pass_ending(unsigned cls, Cycle end, std::uint32_t early, std::uint64_t bytes, std::uint64_t behind = 0) {
     const std::uint64_t ticks = bytes * ticks_per_byte_;
-    return book(cls, end * ticks_per_cycle_ - early - ticks, ticks);
+    return book(cls, end * ticks_per_cycle_ - early - ticks, ticks, behind * ticks_per_byte_);
+  }
+
+  /// When `behind` bytes that follow a packet have come, which came `early` ticks before the end of cycle `end`.
+  Cycle after(Cycle end, std::uint32_t early, std::uint64_t behind) const {
+    return behind == 0 ? end : ceil(end * ticks_per_cycle_ - early + behind * ticks_per_byte_);
+  }
+  /// How far apart `packets` are that have `bytes` in all.
+  Pace pace(std::uint64_t bytes, std::uint64_t packets) const {
+    return Pace::of_ticks(bytes * ticks_per_byte_ / packets, ticks_per_cycle_);
   }
 
   /// First whole cycle at which all packets of a class so far are through.
@@ -90,16 +102,17 @@ class SharedSerializer {
   Cycle busy_cycles() const { return busy_ / ticks_per_cycle_; }
 
  private:
-  Through book(unsigned cls, std::uint64_t from, std::uint64_t ticks) {
+  Through book(unsigned cls, std::uint64_t from, std::uint64_t ticks, std::uint64_t behind) {
     std::uint64_t& mine = free_[cls];
     std::uint64_t& other = free_[1 - cls];
     std::uint64_t start = std::max(from, mine);
     if (mine <= from && other > from) start += std::min(other - from, largest_);
-    if (other > start) other += ticks;
-    mine = start + ticks;
-    busy_ += ticks;
-    const Cycle cycle = ceil(mine);
-    return {cycle, static_cast<std::uint32_t>(cycle * ticks_per_cycle_ - mine)};
+    if (other > start) other += ticks + behind;
+    const std::uint64_t first = start + ticks;
+    mine = first + behind;
+    busy_ += ticks + behind;
+    const Cycle cycle = ceil(first);
+    return {cycle, static_cast<std::uint32_t>(cycle * ticks_per_cycle_ - first), behind == 0 ? cycle : ceil(mine)};
   }
 
   Cycle ceil(std::uint64_t ticks) const { return (ticks + ticks_per_cycle_ - 1) / ticks_per_cycle_; }

@@ -13,10 +13,10 @@ namespace nearfar {
 
 enum class TransactionKind : std::uint8_t {
   Event,       ///< an event of a component's own; the fields mean what the component says
-  Read,        ///< a load of `line` (or, before it is split, of the lines `mask` of its page)
+  Read,        ///< a load of the lines `mask` of `line`'s page
   ScalarRead,  ///< a load by a scalar cache
-  Write,       ///< a store of `line`
-  Atomic,      ///< a read-modify-write at the home of `line`
+  Write,       ///< a store to the lines `mask` of `line`'s page
+  Atomic,      ///< a read-modify-write of such lines at their home
   TableRead,   ///< a walker's read of a page-table line
   Control,     ///< launches, workgroups, completions between host and GPUs
   Message,     ///< translation: requests, answers, invalidations, pages (translation/message.h)
@@ -32,13 +32,16 @@ struct alignas(64) Transaction {
   std::uint64_t mask = 0;         ///< lines of the page; user data of events and control messages
   std::uint32_t stage_start = 0;  ///< low bits of the cycle at which the present stage began
   std::uint32_t user = 0;
-  std::uint32_t accounted = 0;    ///< messages: cycles of a fault that have been put to a component
-  std::uint32_t early_ticks = 0;  ///< by how much its last byte left a link before the end of the cycle
+  union {
+    std::uint32_t accounted = 0;  ///< messages: cycles of a fault that have been put to a component
+    std::uint32_t last_bytes;     ///< writes: bytes of the last line, where there are several; those between are whole
+  };
+  std::uint32_t early_ticks = 0;  ///< by how much its (first) packet left a link before the end of the cycle
   std::uint16_t handler = 0;
   std::uint16_t source = kLocalSource;
   std::uint16_t cu = 0;          ///< compute unit (or shader array) that asked
-  std::uint16_t wire_bytes = 0;  ///< size of the packet it travels in
-  std::uint16_t data_bytes = 0;  ///< bytes a write carries
+  std::uint16_t wire_bytes = 0;  ///< size of the packet it travels in; of a train, of its first packet
+  std::uint16_t data_bytes = 0;  ///< bytes a write carries in its first line, an atomic in each
   std::uint8_t requester = 0;    ///< device that asked
   std::uint8_t destination = 0;  ///< device it travels to
   TransactionKind kind = TransactionKind::Event;

@@ -38,11 +38,11 @@ struct Histogram {
   std::uint64_t sum = 0;
   std::uint64_t max = 0;
 
-  void add(std::uint64_t value) {
+  void add(std::uint64_t value, std::uint64_t times = 1) {
     const auto bin = static_cast<std::size_t>(std::bit_width(value));
-    ++bins[bin < bins.size() ? bin : bins.size() - 1];
-    ++count;
-    sum += value;
+    bins[bin < bins.size() ? bin : bins.size() - 1] += times;
+    count += times;
+    sum += times * value;
     if (value > max) max = value;
   }
   void merge(const Histogram& other);

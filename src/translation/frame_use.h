@@ -59,7 +59,11 @@ class FrameUse {
   /// Whether it may be among those that have.
   static bool is_user(std::uint64_t users, unsigned cu) { return (users >> cu % 64 & 1) != 0; }
   std::uint64_t users(PhysPage frame) { return at(frame).users; }
-  void forget_users(PhysPage frame) { at(frame).users = 0; }
+  /// Lines of a frame have come: caches may hold them.
+  void note_lines(PhysPage frame, std::uint64_t lines) { at(frame).lines |= lines; }
+  /// The lines, of any frame of the page, that may be held.
+  std::uint64_t lines(PhysPage frame) { return at(frame).lines; }
+  void forget_users(PhysPage frame) { at(frame).users = at(frame).lines = 0; }
 
   /// Counts accesses that leave the GPU; 0 as threshold counts nothing.
   void count_remote(PhysPage frame, std::uint32_t accesses) {
@@ -85,6 +89,7 @@ class FrameUse {
     std::uint32_t outstanding = 0;
     std::uint32_t remote = 0;
     std::uint64_t users = 0;  ///< compute units, by number modulo 64
+    std::uint64_t lines = 0;  ///< that have come since
     PageKey page;
     Epoch epoch = 0;
     bool draining = false;

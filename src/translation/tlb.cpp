@@ -1,7 +1,12 @@
 #include "translation/tlb.h"
 
+#include <bit>
 #include <cassert>
 #include <cstring>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace nearfar {
 
@@ -22,19 +27,44 @@ std::uint32_t Tlb::find(PageKey page) const {
   }
   const std::uint32_t tag = tag_of(page);
   if (tags_[last_] == tag && entries_[last_].page == page) return last_;
+  if (page == absent_) return kNone;
   const auto first = static_cast<std::uint32_t>(set_of(page) * ways_);
   const std::uint32_t* tags = &tags_[first];
-  for (std::uint32_t way = 0; way < ways_; ++way) {
-    if (tags[way] == tag && entries_[first + way].page == page) return first + way;
+  const auto is_here = [&](std::uint32_t way) { return tags[way] == tag && entries_[first + way].page == page; };
+  std::uint32_t way = 0;
+#if defined(__SSE2__)
+  const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
+  for (; way + 4 <= ways_; way += 4) {
+    const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(tags + way));
+    auto hits = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted))));
+    for (; hits != 0; hits &= hits - 1) {
+      const std::uint32_t hit = way + static_cast<std::uint32_t>(std::countr_zero(hits));
+      if (is_here(hit)) return last_ = first + hit;
+    }
   }
+#endif
+  for (; way < ways_; ++way) {
+    if (is_here(way)) return last_ = first + way;
+  }
+  absent_ = page;
   return kNone;
 }
 
+/// Everything younger than the slot ages by one.
 void Tlb::make_youngest(std::uint32_t slot) {
   const std::uint8_t mine = ages_[slot];
   if (mine == 0) return;
   std::uint8_t* ages = &ages_[slot / ways_ * ways_];
-  for (std::uint32_t way = 0; way < ways_; ++way) ages[way] = static_cast<std::uint8_t>(ages[way] + (ages[way] < mine));
+  std::uint32_t way = 0;
+#if defined(__SSE2__)
+  const __m128i limit = _mm_set1_epi8(static_cast<char>(mine));
+  for (; way + 16 <= ways_; way += 16) {
+    const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(ages + way));
+    const __m128i older = _mm_cmpeq_epi8(_mm_subs_epu8(limit, all), _mm_setzero_si128());  // -1 where nothing changes
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(ages + way), _mm_add_epi8(all, _mm_add_epi8(older, _mm_set1_epi8(1))));
+  }
+#endif
+  for (; way < ways_; ++way) ages[way] = static_cast<std::uint8_t>(ages[way] + (ages[way] < mine));
   ages_[slot] = 0;
 }
 
@@ -43,7 +73,6 @@ const Mapping* Tlb::use(PageKey page) {
   if (slot == kNone) return nullptr;
   if (infinite()) return &all_[slot].mapping;
   make_youngest(slot);
-  last_ = slot;
   return &entries_[slot].mapping;
 }
 
@@ -72,6 +101,7 @@ std::optional<Tlb::Entry> Tlb::insert(PageKey page, const Mapping& mapping, std:
   }
   std::optional<Entry> victim;
   if (slot == kNone) {
+    absent_ = {};
     const auto first = static_cast<std::uint32_t>(set_of(page) * ways_);
     if (held_in_[first / ways_] < ways_) {
       slot = first;

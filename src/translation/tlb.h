@@ -64,7 +64,9 @@ class Tlb {
   std::uint32_t sets_;
   std::uint32_t ways_;
   std::uint32_t held_ = 0;
-  std::uint32_t last_ = 0;  ///< slot of the last use: likely to be that of the next
+  // What was looked for last is often looked for again: a use follows a peek, an insertion follows a miss.
+  mutable std::uint32_t last_ = 0;  ///< slot in which something was found last
+  mutable PageKey absent_;          ///< what was not found last
   std::vector<std::uint32_t> tags_;
   std::vector<std::uint8_t> ages_;      ///< of a set: a permutation, 0 is the most recent
   std::vector<std::uint16_t> held_in_;  ///< by set

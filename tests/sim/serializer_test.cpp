@@ -77,6 +77,28 @@ RC_GTEST_PROP(SharedSerializer, OfOneClassIsAPlainOne, ()) {
   }
 }
 
+/// Packets that follow one another without a gap take as long together as one by one, and the other class as well.
+RC_GTEST_PROP(SharedSerializer, ATrainIsItsPackets, ()) {
+  const auto bandwidth = *rc::gen::inRange<std::uint64_t>(1, 400) * 500'000'000;
+  SharedSerializer train(bandwidth, 1'000'000'000, 80);
+  SharedSerializer single(bandwidth, 1'000'000'000, 80);
+  Cycle now = 0;
+  for (const auto step : *rc::gen::arbitrary<std::vector<std::uint8_t>>()) {
+    now += step % 16;
+    const unsigned cls = step % 2;
+    const std::uint64_t bytes = 16 + step % 65;
+    const unsigned behind = step % 5;
+    const auto together = train.pass(cls, now, bytes, behind * bytes);
+    const auto first = single.pass(cls, now, bytes);
+    auto last = first;
+    for (unsigned i = 0; i < behind; ++i) last = single.pass(cls, now, bytes);
+    RC_ASSERT(together.cycle == first.cycle);
+    RC_ASSERT(together.early == first.early);
+    RC_ASSERT(together.last == last.cycle);
+    for (const unsigned c : {0U, 1U}) RC_ASSERT(train.free_at(c) == single.free_at(c));
+  }
+}
+
 /// Both classes saturated: what passes is exactly the bandwidth, and neither class starves.
 TEST(SharedSerializer, CarriesExactlyItsBandwidthForBothClassesTogether) {
   SharedSerializer link(32'000'000'000, 1'000'000'000, 80);

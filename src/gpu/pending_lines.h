@@ -1,0 +1,179 @@
+// The miss registers of a first-level cache: lines that have been asked for and are not there yet, and who waits for
+// them.
+//
+// A register is a line's, and there are as many as the hardware has. They are kept by what was asked for at once: the
+// lines of a page that one instruction misses are one group, found, filled and answered together.
+#pragma once
+
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <vector>
+
+#include "sim/fifo.h"
+#include "sim/pool.h"
+#include "sim/types.h"
+
+namespace nearfar {
+
+class PendingLines {
+ public:
+  /// Small numbers that the owner understands.
+  using Target = std::uint16_t;
+
+  /// Who waits for lines that another had asked for.
+  struct Join {
+    Join* next = nullptr;
+    std::uint64_t lines = 0;
+    Target target = 0;
+  };
+
+  struct alignas(64) Group {
+    PhysPage page;
+    std::uint64_t lines = 0;     ///< not yet there
+    std::uint64_t poisoned = 0;  ///< of these: answers who waits, but takes no more and is not kept
+    Fifo<Join> joined;
+    std::uint32_t issued = 0;  ///< low bits of the cycle in which they were asked for
+    Target target = 0;         ///< who asked
+    std::uint16_t chain = kEnd;
+  };
+
+  /// Lines that have come, and who waited for them: `target` for all, then those who joined.
+  struct Arrival {
+    std::uint64_t kept = 0;  ///< those not poisoned
+    std::uint32_t issued = 0;
+    Target target = 0;
+    Fifo<Join> joined;
+  };
+
+  explicit PendingLines(std::uint32_t capacity)
+      : capacity_(capacity), groups_(capacity), buckets_(std::bit_ceil(capacity), kEnd) {
+    assert(capacity < kEnd);
+    for (std::uint32_t i = 0; i + 1 < capacity; ++i) groups_[i].chain = static_cast<std::uint16_t>(i + 1);
+  }
+
+  std::uint32_t used() const { return used_; }
+  bool full() const { return used_ == capacity_; }
+
+  /// The lines of a page that are pending.
+  std::uint64_t lines_of(PhysPage page) const {
+    std::uint64_t lines = 0;
+    for (std::uint16_t i = buckets_[bucket(page)]; i != kEnd; i = groups_[i].chain) {
+      if (groups_[i].page == page) lines |= groups_[i].lines;
+    }
+    return lines;
+  }
+  /// The group in which all of `lines`, which are not none, are pending; or null.
+  Group* find(PhysPage page, std::uint64_t lines) {
+    for (std::uint16_t i = buckets_[bucket(page)]; i != kEnd; i = groups_[i].chain) {
+      if (groups_[i].page == page && (groups_[i].lines & lines) == lines) return &groups_[i];
+    }
+    return nullptr;
+  }
+  Group* find(PhysLine line) { return find(line.page(), std::uint64_t{1} << line.index()); }
+
+  /// Brings what a search for a page begins with into the host's cache.
+  void prefetch(PhysPage page) const { __builtin_prefetch(&buckets_[bucket(page)]); }
+
+  /// Takes a register for a line and begins a group with it. It is not pending, and a register is free.
+  Group& begin(PhysLine line, Target target, std::uint32_t now) {
+    const std::uint16_t i = free_;
+    Group& group = groups_[i];
+    free_ = group.chain;
+    group.page = line.page();
+    group.lines = 0;
+    group.poisoned = 0;
+    group.issued = now;
+    group.target = target;
+    group.chain = buckets_[bucket(group.page)];
+    buckets_[bucket(group.page)] = i;
+    add(group, line);
+    return group;
+  }
+  /// The same for another line that is asked for in the same breath.
+  void add(Group& group, PhysLine line) {
+    assert(!full() && (lines_of(group.page) >> line.index() & 1) == 0);
+    group.lines |= std::uint64_t{1} << line.index();
+    ++used_;
+  }
+  /// Another waits for a line of the group.
+  void join(Group& group, PhysLine line, Target target) {
+    Join* last = group.joined.back();
+    if (last == nullptr || last->target != target) {
+      last = joins_.take();
+      last->lines = 0;
+      last->target = target;
+      group.joined.push(last);
+    }
+    last->lines |= std::uint64_t{1} << line.index();
+  }
+
+  /// Frees the registers of lines that have come, which are of one group. Who joined is to be given back.
+  Arrival take(PhysPage page, std::uint64_t lines) {
+    Group& group = *find(page, lines);
+    Arrival arrival{lines & ~group.poisoned, group.issued, group.target, {}};
+    group.lines &= ~lines;
+    used_ -= static_cast<std::uint32_t>(std::popcount(lines));
+    if (group.lines == 0) {
+      arrival.joined = group.joined;
+      release(group);
+    } else if (!group.joined.empty()) {
+      split(group, lines, arrival.joined);
+    }
+    return arrival;
+  }
+  void give(Join* join) { joins_.give(join); }
+
+  /// None of what is pending is to be kept.
+  void poison_all() {
+    for (const std::uint16_t head : buckets_) {
+      for (std::uint16_t i = head; i != kEnd; i = groups_[i].chain) groups_[i].poisoned = groups_[i].lines;
+    }
+  }
+
+ private:
+  static constexpr std::uint16_t kEnd = 0xffff;
+
+  std::size_t bucket(PhysPage page) const { return (page.value * 0x9e3779b97f4a7c15ULL >> 40) & (buckets_.size() - 1); }
+
+  void release(Group& group) {
+    const auto index = static_cast<std::uint16_t>(&group - groups_.data());
+    std::uint16_t* link = &buckets_[bucket(group.page)];
+    while (*link != index) link = &groups_[*link].chain;
+    *link = group.chain;
+    group.joined = {};
+    group.chain = free_;
+    free_ = index;
+  }
+
+  /// Parts who waits for some of the lines from who waits for others.
+  void split(Group& group, std::uint64_t lines, Fifo<Join>& served) {
+    Fifo<Join> left;
+    while (!group.joined.empty()) {
+      Join* join = group.joined.pop();
+      const std::uint64_t come = join->lines & lines;
+      if (come == join->lines) {
+        served.push(join);
+        continue;
+      }
+      if (come != 0) {
+        Join* part = joins_.take();
+        part->lines = come;
+        part->target = join->target;
+        served.push(part);
+        join->lines &= ~lines;
+      }
+      left.push(join);
+    }
+    group.joined = left;
+  }
+
+  std::uint32_t capacity_;
+  std::uint32_t used_ = 0;
+  std::uint16_t free_ = 0;
+  std::vector<Group> groups_;
+  std::vector<std::uint16_t> buckets_;
+  Pool<Join, 32> joins_;
+};
+
+}  // namespace nearfar
