@@ -6,6 +6,7 @@
 
 #include "sim/engine.h"
 #include "translation/iommu.h"
+#include "translation/message.h"
 
 namespace nearfar {
 namespace {
@@ -44,7 +45,7 @@ class SvmBench final : public IommuClient {
     ASSERT_EQ(engine_.run(options), Engine::Outcome::Drained);
     EXPECT_TRUE(iommu_.idle());
   }
-  void iommu_answers(DeviceId, PageKey page, const Mapping&, std::uint32_t) override {
+  void iommu_answers(DeviceId, PageKey page, const Mapping*, std::uint32_t) override {
     done[page.number()] = engine_.partition(0).now();
   }
   Iommu& iommu() { return iommu_; }
@@ -54,7 +55,12 @@ class SvmBench final : public IommuClient {
   void on_ask(Transaction* t) {
     const PageKey page{0, t->mask};
     engine_.partition(0).pool().give(t);
-    iommu_.request(DeviceId{0}, page, 0);
+    Message message;
+    message.kind = MessageKind::AtsRequest;
+    message.page = page;
+    message.from = DeviceId{0};
+    message.stamp = static_cast<std::uint32_t>(engine_.partition(0).now());
+    iommu_.request(message);
   }
   Engine engine_;
   std::uint64_t frames_ = 1;
@@ -105,7 +111,7 @@ TEST(SvmIommu, HitsCostTheLevelsTheyPass) {
   both.ask(1, 3000);
   both.run();
   EXPECT_EQ(both.done.at(1), 3004U);
-  EXPECT_EQ(both.iommu().stats().hits, 2U);
+  EXPECT_EQ(both.iommu().stats().all.hits, 2U);
   EXPECT_EQ(both.iommu().stats().l1_hits, 1U);
 }
 
