@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cli/table.h"
+#include "stats/csv.h"
 
 namespace nearfar {
 namespace {
@@ -14,13 +15,6 @@ std::string number(double value) {
   const double size = std::abs(value);
   if (size >= 1e7) return fmt::format("{:.3e}", value);
   return fmt::format("{:.{}f}", value, size < 10 ? 3 : size < 1000 ? 1 : 0);
-}
-
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\n") == std::string::npos) return field;
-  std::string out = "\"";
-  for (const char c : field) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
 }
 
 }  // namespace
@@ -47,8 +41,9 @@ std::string figures_csv(const std::vector<FigureData>& figures) {
   for (const FigureData& figure : figures) {
     for (const FigureSeries& series : figure.series) {
       for (std::size_t i = 0; i < figure.categories.size(); ++i) {
-        out += fmt::format("{},{},{},{},{}\n", quoted(figure.id), quoted(series.label), quoted(figure.categories[i]),
-                           series.values[i] ? fmt::format("{}", *series.values[i]) : "", quoted(figure.unit));
+        out += fmt::format("{},{},{},{},{}\n", csv_field(figure.id), csv_field(series.label),
+                           csv_field(figure.categories[i]),
+                           series.values[i] ? fmt::format("{}", *series.values[i]) : "", csv_field(figure.unit));
       }
     }
   }
