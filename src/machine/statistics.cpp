@@ -7,6 +7,7 @@
 #include "gpu/compute_unit.h"
 #include "gpu/l1_cache.h"
 #include "interconnect/fabric.h"
+#include "machine/remote_prefixes.h"
 #include "machine/sharing.h"
 #include "memory/dram.h"
 #include "memory/home_cache.h"
@@ -95,6 +96,7 @@ std::vector<StatInfo> list_statistics() {
   list_stats<UvmStats>(out, {"uvm."});
   list_stats<IommuStats>(out, {"iommu."});
   list_stats<SharingStats>(out, {""});
+  list_stats<RemotePrefixStats>(out, {"host.mmu."});
   out.push_back({"run.l2_tlb_mpki", "ratio", "Misses of the L2 TLBs, joined ones left out, per 1000 instructions."});
   out.push_back({"run.l2_tlb_mpki_joined", "ratio", "Misses of the L2 TLBs, joined ones too, per 1000 instructions."});
   out.push_back({"run.pfpki", "ratio", "Far faults per 1000 instructions."});

@@ -55,13 +55,21 @@ class WalkCache {
     }
     return 0;
   }
+  /// The same without making it recent.
+  unsigned peek(PageKey page, unsigned leaf, unsigned root) const {
+    for (unsigned level = leaf + 1; level <= root; ++level) {
+      if (arrays_[array_of(level)].holds(key(page, leaf, level))) return level;
+    }
+    return 0;
+  }
   void fill(PageKey page, unsigned leaf, unsigned level) { array(level).insert(key(page, leaf, level)); }
 
  private:
   static std::uint64_t key(PageKey page, unsigned leaf, unsigned level) {
     return (page.number() >> 9 * (level - leaf)) << 16 | std::uint64_t{page.pid()} << 8 | level;
   }
-  LruSet& array(unsigned level) { return arrays_[arrays_.size() == 1 ? 0 : level - 2]; }
+  std::size_t array_of(unsigned level) const { return arrays_.size() == 1 ? 0 : level - 2; }
+  LruSet& array(unsigned level) { return arrays_[array_of(level)]; }
 
   std::vector<LruSet> arrays_;
 };
