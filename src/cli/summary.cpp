@@ -146,6 +146,17 @@ std::string breakdown(const RunResult& result, const Terminal& terminal, const s
   return fmt::format("\n  mean latency of {}: {} cycles\n", what, fixed(*total / *count, 1)) + table.text(terminal);
 }
 
+/// What the designs have to say about the run.
+std::string remarks(const Report& report) {
+  std::string out;
+  for (const auto& plug_in : report.machine.loaded.spec.plug_ins) {
+    const std::string remark =
+        plug_in->remark([&](const std::string& name) { return find(report.result, name).value_or(0); });
+    if (!remark.empty()) out += fmt::format("\n  note: {}\n", remark);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string summary(const Report& report, const Terminal& terminal) {
@@ -170,7 +181,7 @@ std::string summary(const Report& report, const Terminal& terminal) {
          breakdown(result, terminal, "a load that misses the L1", "latency.load.count", "latency.load.total_cycles",
                    "latency.load.", "_cycles") +
          breakdown(result, terminal, "an L2 TLB miss", "l2_miss.count", "l2_miss.latency", "l2_miss.component.", "") +
-         "\n" + host.text(terminal);
+         remarks(report) + "\n" + host.text(terminal);
 }
 
 }  // namespace nearfar

@@ -10,9 +10,8 @@ CuckooFilter::CuckooFilter(const CuckooFilterSpec& spec, Hash hash)
       hash_(hash),
       random_(spec.seed),
       most_(static_cast<std::uint32_t>((std::uint64_t{1} << spec.counter_bits) - 1)),
-      fingerprints_(std::size_t{spec.buckets} * spec.slots) {
-  if (spec.overflow == FilterOverflow::Conservative) counters_.resize(spec.counters);
-}
+      fingerprints_(std::size_t{spec.buckets} * spec.slots),
+      counters_(spec.counter_count()) {}
 
 CuckooFilter::Place CuckooFilter::place_of(std::uint64_t key) const {
   const std::uint64_t h = hash_(key, spec_.seed);

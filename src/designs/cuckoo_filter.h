@@ -31,14 +31,16 @@ struct CuckooFilterSpec {
   std::uint32_t fingerprint_bits = 12;
   std::uint32_t max_kicks = 500;
   FilterOverflow overflow = FilterOverflow::Conservative;
-  std::uint32_t counters = 125;    // conservative
+  std::uint32_t counters = 0;      // conservative; 0: as many as buckets
   std::uint32_t counter_bits = 8;  // conservative
   std::uint64_t seed = 0;          // of the hash and of the choice of whom to kick
 
   std::uint64_t fingerprint_storage() const { return std::uint64_t{buckets} * slots * fingerprint_bits; }  // bits
-  std::uint64_t counter_storage() const {
-    return overflow == FilterOverflow::Conservative ? std::uint64_t{counters} * counter_bits : 0;
+  std::uint32_t counter_count() const {
+    if (overflow != FilterOverflow::Conservative) return 0;
+    return counters == 0 ? buckets : counters;
   }
+  std::uint64_t counter_storage() const { return std::uint64_t{counter_count()} * counter_bits; }
 };
 
 class CuckooFilter {

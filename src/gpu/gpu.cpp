@@ -88,6 +88,7 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   options.ideal_migration = spec.migration.ideal;
   gmmu_ =
       std::make_unique<Gmmu>(partition_, options, *l2_tlb_, *this, *this, *frames_, this, context_.translation_oracle);
+  if (translation_.observe) gmmu_->observe();
 }
 
 // ------------------------------------------------------------------------------------------------ path of an access

@@ -57,7 +57,7 @@ Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topol
       line_bytes_(line_bytes),
       client_(client),
       outputs_(topology.outputs(partition.device()),
-               SharedSerializer(spec.bandwidth.bytes_per_second, clock_hertz,
+               SharedSerializer(spec.bandwidth.bytes_per_second * topology.ports(partition.device()), clock_hertz,
                                 std::max(spec.header, spec.reply_header) + line_bytes)),
       uplinks_(topology.last_hop_at_receiver() ? topology.switches() : 0, outputs_.front()),
       input_(outputs_.front()),

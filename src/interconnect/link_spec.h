@@ -19,8 +19,10 @@ enum class TopologyKind : std::uint8_t {
 struct LinkSpec {
   TopologyKind topology = TopologyKind::Switch;
   Cycle latency = 150;                // one way, per hop: first bit out to first bit in
+  Cycle host_latency = 0;             // switch, all-to-all: to and from the host; 0: as between GPUs
   Cycle switch_latency = 100;         // pcie-tree: added in each switch
   Bandwidth bandwidth = 32_GBps;      // of one direction of one link
+  bool host_port_per_gpu = false;     // switch: the host has as many ports as there are GPUs
   std::uint32_t gpus_per_switch = 4;  // pcie-tree
   Bytes header = 16;                  // packet overhead of a request or control message
   Bytes reply_header = 16;            // packet overhead of a reply or acknowledgement

@@ -14,8 +14,8 @@ unsigned Topology::outputs(DeviceId device) const {
 
 Topology::Hop Topology::route(DeviceId at, DeviceId to) const {
   switch (kind_) {
-    case TopologyKind::Switch: return {0, to, spec_.latency};
-    case TopologyKind::AllToAll: return {to.value, to, spec_.latency};
+    case TopologyKind::Switch: return {0, to, direct_latency(at, to)};
+    case TopologyKind::AllToAll: return {to.value, to, direct_latency(at, to)};
     case TopologyKind::Ring: {
       const unsigned clockwise = (to.value + devices() - at.value) % devices();
       const bool forward = clockwise <= devices() - clockwise;

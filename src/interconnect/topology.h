@@ -3,6 +3,7 @@
 // complex belong to the host.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "interconnect/link_spec.h"
@@ -27,6 +28,10 @@ class Topology {
   unsigned outputs(DeviceId device) const;
   Hop route(DeviceId at, DeviceId to) const;
 
+  /// Ports of a device that carry together what passes its serializer.
+  unsigned ports(DeviceId device) const {
+    return kind_ == TopologyKind::Switch && spec_.host_port_per_gpu && device == host() ? gpus_ : 1;
+  }
   /// Whether a device's input is a port of its own that cut-through trains occupy (switch).
   bool shared_input() const { return kind_ == TopologyKind::Switch; }
   /// Whether the last link into a GPU stores and forwards, and belongs to that GPU (tree).
@@ -38,9 +43,16 @@ class Topology {
   /// One-way latency without any serialization.
   Cycle latency(DeviceId from, DeviceId to) const;
   /// No message is faster: the length of the engine's window.
-  Cycle lookahead() const { return spec_.latency; }
+  Cycle lookahead() const { return has_host_latency() ? std::min(spec_.latency, spec_.host_latency) : spec_.latency; }
 
  private:
+  bool has_host_latency() const {
+    return spec_.host_latency != 0 && (kind_ == TopologyKind::Switch || kind_ == TopologyKind::AllToAll);
+  }
+  Cycle direct_latency(DeviceId from, DeviceId to) const {
+    return has_host_latency() && (from == host() || to == host()) ? spec_.host_latency : spec_.latency;
+  }
+
   TopologyKind kind_;
   LinkSpec spec_;
   unsigned gpus_;

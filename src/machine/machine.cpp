@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "config/error.h"
+#include "machine/remote_prefixes.h"
 
 namespace nearfar {
 namespace {
@@ -310,6 +311,13 @@ void Machine::add_sharing(StatTable& table) {
   sharing.add_snapshots(snapshots, host_->iommu() == nullptr ? nullptr : &host_->iommu()->snapshots());
   table.add("", sharing);
   add_series(sharing);
+  if (host_->mmu() == nullptr) return;
+  std::vector<const std::vector<GmmuEvent>*> events;
+  for (const auto& gpu : gpus_) events.push_back(&gpu->gmmu()->events());
+  RemotePrefixStats prefixes;
+  prefixes.add(events, request_.system.gpu.gmmu.cache.entries, host_->mmu()->table(0).leaf(),
+               host_->mmu()->table(0).root());
+  table.add("host.mmu.", prefixes);
 }
 
 /// What the TLBs held, instant by instant.

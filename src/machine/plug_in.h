@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class PlugIn {
   /// The statistics its parts report, as `nearfar list statistics` shows them.
   virtual std::vector<StatInfo> statistics() const = 0;
   virtual std::vector<StorageItem> storage(const SystemSpec&) const = 0;
+  /// What a user should know about a run, whose statistics have values by name: a sentence, or nothing.
+  virtual std::string remark(const std::function<double(const std::string&)>& /*value*/) const { return {}; }
 };
 
 }  // namespace nearfar

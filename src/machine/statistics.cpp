@@ -7,6 +7,7 @@
 #include "gpu/compute_unit.h"
 #include "gpu/l1_cache.h"
 #include "interconnect/fabric.h"
+#include "machine/remote_prefixes.h"
 #include "machine/sharing.h"
 #include "memory/dram.h"
 #include "memory/home_cache.h"
@@ -111,6 +112,7 @@ std::vector<StatInfo> list_statistics() {
       {"iommu.tlb.occupancy.gpu<g>", "pages",
        "Entries of the IOMMU TLB that are there for a GPU, over time: a series, in JSON, of an observed run."});
   list_stats<SharingStats>(out, {""});
+  list_stats<RemotePrefixStats>(out, {"host.mmu."});
   out.push_back({"run.l2_tlb_mpki", "ratio", "Misses of the L2 TLBs, joined ones left out, per 1000 instructions."});
   out.push_back({"run.l2_tlb_mpki_joined", "ratio", "Misses of the L2 TLBs, joined ones too, per 1000 instructions."});
   out.push_back({"run.pfpki", "ratio", "Far faults per 1000 instructions."});

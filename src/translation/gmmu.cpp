@@ -151,6 +151,7 @@ void Gmmu::announce(Walk& walk) {
 }
 
 void Gmmu::walked(Walk& walk) {
+  if (observed_ && !walk.cut_short) events_.push_back({partition_.now(), walk.page, false});
   switch (walk.kind) {
     case WalkKind::Demand:
     case WalkKind::Replay: walk_ended(walk); break;
@@ -213,6 +214,7 @@ void Gmmu::ask_host(PageKey page, Miss& miss) {
   message.number = miss.number;
   message.stamp = static_cast<std::uint32_t>(partition_.now());
   messenger_.send(options_.host, message);
+  if (observed_) events_.push_back({partition_.now(), page, true});
   miss.replayed = false;
   take_deferred(page);
 }

@@ -55,6 +55,13 @@ class PageCaches {
   virtual void page_came(PhysPage from, PhysPage to) = 0;
 };
 
+/// What a GMMU did, for studies: a walk has ended, or a fault has left.
+struct GmmuEvent {
+  Cycle when = 0;
+  PageKey page;
+  bool fault = false;
+};
+
 /// Whoever has the GMMU's walkers make a walk for it.
 class WalkOwner {
  public:
@@ -126,6 +133,9 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   WalkUnit& walkers() { return walkers_; }
   GmmuStats& stats() { return stats_; }
   Partition& partition() { return partition_; }
+  /// Keeps all its events; else there are none.
+  void observe() { observed_ = true; }
+  const std::vector<GmmuEvent>& events() const { return events_; }
   bool idle() const { return walkers_.idle() && invalidations_.empty() && deferred_.empty() && stalled_.empty(); }
   std::string describe_waiting() const;
 
@@ -196,6 +206,8 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   Invalidator* invalidator_ = nullptr;
   std::uint32_t foreign_walks_ = 0;  ///< of parts, not ended
   std::uint16_t faults_sent_ = 0;
+  bool observed_ = false;
+  std::vector<GmmuEvent> events_;
   HandlerId gate_handler_;
   HandlerId shot_handler_;
   HandlerId transfer_handler_;

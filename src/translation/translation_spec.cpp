@@ -109,6 +109,9 @@ void UvmSpec::describe(Section& section) {
   section.cycles("per_fault_cycles", per_fault, {0, 100'000'000}, "Of each fault in a batch, one after another.");
   section.cycles("fault_software_cycles", fault_software, {0, 100'000'000},
                  "Added to every fault, while the driver takes others.");
+  section.choice<BatchReplay>("replay", replay,
+                              {{"per-fault", BatchReplay::PerFault}, {"per-batch", BatchReplay::PerBatch}},
+                              "Mappings of a batch go when each is ready, or together when the last one is.");
   section.integer("concurrent_migrations", concurrent_migrations, {1, 65'536}, "pages", "Pages that move at a time.");
 }
 

@@ -121,6 +121,9 @@ struct HostMmuSpec : WalkersSpec {
   void describe(Section& section);
 };
 
+/// When the driver sends the mappings of a batch: each when it is ready, or all when the last one is.
+enum class BatchReplay : std::uint8_t { PerFault, PerBatch };
+
 struct UvmSpec {
   std::uint32_t batch_size = 256;
   Cycle batch_wait = 0;
@@ -128,6 +131,7 @@ struct UvmSpec {
   Cycle per_fault = 0;       // per_fault_cycles
   Cycle fault_software = 0;  // fault_software_cycles
   std::uint32_t concurrent_migrations = 256;
+  BatchReplay replay = BatchReplay::PerFault;
 
   void describe(Section& section);
 };

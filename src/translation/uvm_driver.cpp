@@ -126,11 +126,51 @@ void UvmDriver::on_act(Transaction* t) {
   partition_.pool().give(t);
   const std::vector<Fault*> batch = std::move(handed_on_.front());
   handed_on_.pop_front();
+  if (options_.uvm.replay == BatchReplay::PerBatch) deciding_ = open_batch();
   for (Fault* fault : batch) {
     // What is only to be closed is not yet known to have taken any time here.
     if (!fault->direct) charge(*fault, MissPart::DriverBatch);
     decide(fault);
   }
+  const std::uint32_t decided = std::exchange(deciding_, kNoBatch);
+  if (decided != kNoBatch) one_less_open(decided);
+}
+
+/// A batch that stays open until it is told that all its faults have been decided.
+std::uint32_t UvmDriver::open_batch() {
+  if (free_batches_.empty()) {
+    free_batches_.push_back(static_cast<std::uint32_t>(batches_.size()));
+    batches_.emplace_back();
+  }
+  const std::uint32_t batch = free_batches_.back();
+  free_batches_.pop_back();
+  batches_[batch].open = 1;
+  return batch;
+}
+
+void UvmDriver::hand_out(std::uint32_t batch, const Outgoing& outgoing) {
+  if (batch == kNoBatch) {
+    dispatch(outgoing);
+  } else {
+    batches_[batch].ready.push_back(outgoing);
+  }
+}
+
+void UvmDriver::one_less_open(std::uint32_t batch) {
+  if (--batches_[batch].open != 0) return;
+  for (const Outgoing& outgoing : batches_[batch].ready) dispatch(outgoing);
+  batches_[batch].ready.clear();
+  free_batches_.push_back(batch);
+}
+
+void UvmDriver::dispatch(const Outgoing& outgoing) {
+  if (outgoing.message.kind != MessageKind::Data) {
+    messenger_.send(outgoing.to, outgoing.message);
+    return;
+  }
+  Transaction* t = partition_.pool().take();
+  outgoing.message.put(*t);
+  partition_.schedule(t, transfer_handler_, partition_.now() + options_.migration.setup);
 }
 
 /// What a fault asks for, of a page that is not moving.
@@ -195,7 +235,7 @@ void UvmDriver::map(Fault* fault, PageRecord& r) {
   message.number = fault->number;
   message.accounted = fault->accounted;
   message.stamp = fault->fork;
-  messenger_.send(fault->gpu, message);
+  hand_out(deciding_, {fault->gpu, message});
   tables_.answered(fault);
 }
 
@@ -274,6 +314,8 @@ void UvmDriver::start(PageKey page, PlacementAction action, DeviceId to, Fault* 
   movement.evicts = to == options_.host;
   movement.requested = partition_.now();
   movement.to = needs_frame ? frames_.take(to) : r.copy_for(to);
+  movement.batch = fault == nullptr ? kNoBatch : deciding_;
+  if (movement.batch != kNoBatch) ++batches_[movement.batch].open;
   r.moving = true;
   if (needs_frame && to != options_.host) {
     ++rooms_[to.value].used;
@@ -291,9 +333,9 @@ void UvmDriver::start(PageKey page, PlacementAction action, DeviceId to, Fault* 
     downgrade(page, r, movement);
   } else {
     ++r.epoch;
-    if (directory_ == nullptr) {
-      invalidate_all(page, r, movement);
-    } else {
+    // What nobody holds lies on the host, as the host's own entry says.
+    if (r.holders.any() && directory_ == nullptr) invalidate_all(page, r, movement);
+    if (r.holders.any() && directory_ != nullptr) {
       ++movement.pending;
       movement.directory_waits = walks && directory_->needs_walk();
       if (!movement.directory_waits) ask_directory(page, movement);
@@ -324,7 +366,6 @@ void UvmDriver::targets_known(PageKey page, const std::bitset<kMaxGpus>& gpus) {
 
 /// Whom to invalidate: everyone, or whom the record names.
 void UvmDriver::invalidate_all(PageKey page, PageRecord& r, Movement& movement) {
-  if (r.holders.none()) return;
   bool everyone = options_.invalidate.targets == InvalidateTargets::Broadcast;
   if (options_.invalidate.targets == InvalidateTargets::Auto) {
     everyone = options_.policy == PagePolicy::AccessCounter || options_.policy == PagePolicy::Replication;
@@ -407,10 +448,12 @@ void UvmDriver::ready(PageKey page, Movement& movement) {
     fork = movement.fault->fork;
     tables_.answered(std::exchange(movement.fault, nullptr));
   }
+  const std::uint32_t batch = movement.batch;
   if (movement.action == PlacementAction::Upgrade || options_.migration.ideal) {
     message.kind = MessageKind::Map;
     message.stamp = fork;
-    messenger_.send(message.to, message);
+    hand_out(batch, {message.to, message});
+    if (batch != kNoBatch) one_less_open(batch);
     return;
   }
   message.walk = static_cast<std::uint16_t>(std::min<std::uint32_t>(fork, 0xffff));
@@ -421,15 +464,9 @@ void UvmDriver::ready(PageKey page, Movement& movement) {
     }
   }
   message.stamp = static_cast<std::uint32_t>(movement.from.frame());
-  if (movement.from.device() != options_.host) {
-    message.kind = MessageKind::Transfer;
-    messenger_.send(movement.from.device(), message);
-    return;
-  }
-  message.kind = MessageKind::Data;
-  Transaction* t = partition_.pool().take();
-  message.put(*t);
-  partition_.schedule(t, transfer_handler_, partition_.now() + options_.migration.setup);
+  message.kind = movement.from.device() == options_.host ? MessageKind::Data : MessageKind::Transfer;
+  hand_out(batch, {movement.from.device(), message});
+  if (batch != kNoBatch) one_less_open(batch);
 }
 
 void UvmDriver::on_transfer(Transaction* t) {

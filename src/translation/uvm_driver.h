@@ -106,6 +106,7 @@ class UvmDriver {
   void targets_known(PageKey page, const std::bitset<kMaxGpus>& gpus);
 
   UvmStats& stats() { return stats_; }
+  /// A batch that is not complete has a movement.
   bool idle() const { return movements_.empty() && input_.empty() && waiting_.empty() && !busy_ && handed_on_.empty(); }
   std::string describe_waiting() const;
 
@@ -119,12 +120,24 @@ class UvmDriver {
     Fault* fault = nullptr;
     bool evicts = false;
     bool directory_waits = false;  ///< for the host's walk
+    std::uint32_t batch = kNoBatch;
     Cycle requested = 0;
     FaultQueue parked;
   };
   struct Records {
     std::uint64_t first = 0;
     std::vector<PageRecord> pages;
+  };
+  static constexpr std::uint32_t kNoBatch = ~std::uint32_t{0};
+  /// A message that begins the last step of a fault's answer: to a GPU, or, as Data, from the host's own memory.
+  struct Outgoing {
+    DeviceId to;
+    Message message;
+  };
+  /// per-batch: what is ready of a batch until all of it is. Faults that must wait for another movement leave it.
+  struct Batch {
+    std::uint32_t open = 0;  ///< not ready
+    std::vector<Outgoing> ready;
   };
   /// An eviction made room, or will: what waits for it.
   struct Room {
@@ -156,6 +169,10 @@ class UvmDriver {
   void send_invalidation(PageKey page, const PageRecord& record, Movement& movement, MessageKind kind, DeviceId gpu);
   void one_less(PageKey page);
   void ready(PageKey page, Movement& movement);
+  void hand_out(std::uint32_t batch, const Outgoing& outgoing);
+  void dispatch(const Outgoing& outgoing);
+  std::uint32_t open_batch();
+  void one_less_open(std::uint32_t batch);
   void on_transfer(Transaction* t);
   void done(PageKey page);
   void settle(PageKey page, PageRecord& record, const Movement& movement);
@@ -177,7 +194,10 @@ class UvmDriver {
   std::vector<Fault*> batch_;                  ///< being fetched
   std::deque<std::vector<Fault*>> handed_on_;  ///< fetched, in software
   bool busy_ = false;
-  FaultQueue waiting_;  ///< decided when fewer movements are under way
+  std::vector<Batch> batches_;  ///< per-batch
+  std::vector<std::uint32_t> free_batches_;
+  std::uint32_t deciding_ = kNoBatch;  ///< whose faults are being decided
+  FaultQueue waiting_;                 ///< decided when fewer movements are under way
   boost::unordered_flat_map<std::uint64_t, Movement> movements_;
   HandlerId fetch_handler_;
   HandlerId batch_handler_;

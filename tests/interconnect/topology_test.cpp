@@ -70,5 +70,29 @@ TEST(Topology, LatenciesAddUpAlongTheWay) {
   EXPECT_EQ(tree.latency(device(0), tree.host()), 207U);
 }
 
+TEST(Topology, HostOfASwitchMayHaveAPortForEachGpu) {
+  LinkSpec spec;
+  EXPECT_EQ(Topology(spec, 4).ports(DeviceId{4}), 1U);
+  spec.host_port_per_gpu = true;
+  EXPECT_EQ(Topology(spec, 4).ports(DeviceId{4}), 4U);
+  EXPECT_EQ(Topology(spec, 4).ports(DeviceId{0}), 1U);
+}
+
+TEST(Topology, HostMayBeFartherThanPeers) {
+  for (const TopologyKind kind : {TopologyKind::Switch, TopologyKind::AllToAll}) {
+    LinkSpec spec;
+    spec.topology = kind;
+    spec.latency = 150;
+    spec.host_latency = 300;
+    const Topology topology(spec, 3);
+    EXPECT_EQ(topology.latency(DeviceId{0}, DeviceId{2}), 150U);
+    EXPECT_EQ(topology.latency(DeviceId{0}, topology.host()), 300U);
+    EXPECT_EQ(topology.latency(topology.host(), DeviceId{1}), 300U);
+    EXPECT_EQ(topology.lookahead(), 150U);
+    spec.host_latency = 40;
+    EXPECT_EQ(Topology(spec, 3).lookahead(), 40U);
+  }
+}
+
 }  // namespace
 }  // namespace nearfar

@@ -101,6 +101,10 @@ TEST(TranslationStatistics, OfSharingCountPagesAndAccesses) {
   EXPECT_EQ(run.count("accesses.to_pages_shared_by.1"), 4U);
   EXPECT_EQ(run.count("accesses.writes_to_shared"), 0U);
   EXPECT_EQ(run.count("accesses.reads_to_shared"), 4U);
+  // All pages are under one leaf table: a GPU's walk cache has the entry above it once it has walked.
+  const std::uint64_t at_leaf_table = run.count("host.mmu.remote_pw_cache_hits.L2");
+  EXPECT_GT(at_leaf_table, 0U);
+  EXPECT_EQ(at_leaf_table + run.count("host.mmu.remote_pw_cache_hits.none"), run.count("uvm.faults"));
 }
 
 TEST(Timeline, PartsOfARequestFillItsLife) {

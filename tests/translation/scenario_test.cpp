@@ -316,6 +316,24 @@ TEST(Driver, TakesFaultsInBatches) {
   EXPECT_EQ(rig.part(MissPart::DriverBatch), 256U * 100 + 44U * 200);
 }
 
+TEST(Driver, MayAnswerABatchTogether) {
+  RigOptions options = RigOptions::mmu(2);
+  options.gmmu.gmmu.cache.entries = 0;
+  options.host.mmu.cache.entries = 0;
+  options.host.uvm.uvm.replay = BatchReplay::PerBatch;
+  Rig rig(options, 0, 64);
+  rig.own(1, 9);
+  rig.ask(0, 8, 0, false, 0);  // from the host
+  rig.ask(0, 9, 0, false, 1);  // from GPU 1, whose entry takes 401 + 400 cycles to invalidate
+  rig.run();
+  // Both are decided at 1183. Page 9 may leave at 1984, and page 8 leaves with it.
+  EXPECT_EQ(rig.part(MissPart::MigrationInvalidate), 801U);
+  EXPECT_EQ(rig.answered(0, 8, 0), 1984U + 278 + 501 + 10 + 501);
+  EXPECT_EQ(rig.answered(0, 9, 1), 1984U + 428 + 501 + 10 + 501);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
 TEST(Invalidation, MakesAWalkUnderWayStale) {
   Rig rig(RigOptions::mmu(2), 0, 64);
   rig.own(1, 9);

@@ -38,6 +38,7 @@ inline Storm make_storm(std::uint64_t seed) {
   o.host.uvm.uvm.batch_size = one_of({1, 3, 256});
   o.host.uvm.uvm.batch_fixed = one_of({0, 100});
   o.host.uvm.uvm.per_fault = one_of({0, 7});
+  o.host.uvm.uvm.replay = seed % 3 == 0 ? BatchReplay::PerBatch : BatchReplay::PerFault;
   o.host.uvm.uvm.concurrent_migrations = one_of({1, 2, 256});
   o.host.uvm.invalidate.targets = one_of({0, 1}) == 0 ? InvalidateTargets::Auto : InvalidateTargets::Broadcast;
   if (o.host.uvm.policy == PagePolicy::OnTouch && one_of({0, 1}) == 0) {

@@ -40,9 +40,18 @@ class Prt final : public PlugIn {
         {"Pending Request Table", true, spec_.filter.fingerprint_storage(), fingerprints(spec_.filter)}};
     if (spec_.filter.counter_storage() != 0) {
       items.push_back({"overflow counters", true, spec_.filter.counter_storage(),
-                       fmt::format("{} counters × {} bits", spec_.filter.counters, spec_.filter.counter_bits)});
+                       fmt::format("{} counters × {} bits", spec_.filter.counter_count(), spec_.filter.counter_bits)});
     }
     return items;
+  }
+  std::string remark(const std::function<double(const std::string&)>& value) const override {
+    const double lookups = value("gpus.prt.lookups");
+    const double saturated = value("gpus.prt.saturated_lookups");
+    if (saturated <= lookups / 100) return {};
+    return fmt::format(
+        "the Pending Request Tables are too small for the pages mapped here: {:.0f} % of their lookups were positive "
+        "only by an overflow counter (trans_fw.prt.buckets, .region_pages).",
+        100 * saturated / lookups);
   }
 
  private:

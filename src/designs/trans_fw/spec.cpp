@@ -24,8 +24,8 @@ void PrtSpec::describe(Section& section) {
                                   {"exact", FilterOverflow::Exact}},
                                  "What becomes of a fingerprint that finds no room: it is counted, so that nothing is "
                                  "ever missed, or forgotten; exact is an ideal set.");
-  section.integer("overflow_counters", filter.counters, {1, kMostBuckets}, "counters",
-                  "conservative: counters of fingerprints that found no room.");
+  section.integer("overflow_counters", filter.counters, {0, kMostBuckets}, "counters",
+                  "conservative: counters of fingerprints that found no room; 0 is as many as buckets.");
   section.integer("overflow_counter_bits", filter.counter_bits, {1, 32}, "bits", "Of such a counter.");
   section.cycles("latency", latency, {0, 1000}, "Of a lookup, after the miss of the L2 TLB.");
   section.integer("region_pages", region_pages, Limits::powers_of_two(1, 512), "pages",

@@ -10,7 +10,7 @@ namespace nearfar {
 class Section;
 
 struct PrtSpec {
-  CuckooFilterSpec filter{125, 4, 12, 500, FilterOverflow::Conservative, 125, 8, 0x505254};
+  CuckooFilterSpec filter{125, 4, 12, 500, FilterOverflow::Conservative, 0, 8, 0x505254};
   Cycle latency = 1;
   std::uint32_t region_pages = 1;
 
