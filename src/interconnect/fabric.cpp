@@ -57,10 +57,10 @@ Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topol
       line_bytes_(line_bytes),
       client_(client),
       outputs_(topology.outputs(partition.device()),
-               SharedSerializer(spec.bandwidth.bytes_per_second * topology.ports(partition.device()), clock_hertz,
+               SharedSerializer(spec.bandwidth.bytes_per_second, clock_hertz,
                                 std::max(spec.header, spec.reply_header) + line_bytes)),
       uplinks_(topology.last_hop_at_receiver() ? topology.switches() : 0, outputs_.front()),
-      input_(outputs_.front()),
+      inputs_(topology.has_port_per_gpu(partition.device()) ? topology.devices() - 1 : 1, outputs_.front()),
       lanes_(topology.devices()),
       freed_(topology.devices(), 0),
       credit_batch_(std::max(1U, spec.credits / 4)),
@@ -231,15 +231,16 @@ Cycle Fabric::admit(Transaction* t) {
   const unsigned cls = class_of(*t);
   const std::uint64_t behind = bytes_behind(*t);
   if (topology_.shared_input()) {
-    const auto in = input_.pass_ending(cls, t->when, t->early_ticks, t->wire_bytes, behind);
+    SharedSerializer& input = inputs_[inputs_.size() == 1 ? 0 : t->source];
+    const auto in = input.pass_ending(cls, t->when, t->early_ticks, t->wire_bytes, behind);
     return complete ? in.last : in.cycle;
   }
   if (!topology_.last_hop_at_receiver()) {
-    return complete ? input_.after(t->when, t->early_ticks, behind) : t->when;
+    return complete ? inputs_.front().after(t->when, t->early_ticks, behind) : t->when;
   }
   const bool root = partition_.device() == topology_.host();
   SharedSerializer& link =
-      root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : input_;
+      root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : inputs_.front();
   const auto in = link.pass(cls, t->when, t->wire_bytes, behind);
   return (complete ? in.last : in.cycle) + spec_.latency;
 }
@@ -264,7 +265,7 @@ void Fabric::receive(Transaction* t) {
   } else if (t->reply) {
     client_.on_reply(t);
   } else {
-    client_.on_request(t, behind == 0 ? Pace() : input_.pace(behind, packets(*t) - 1));
+    client_.on_request(t, behind == 0 ? Pace() : inputs_.front().pace(behind, packets(*t) - 1));
   }
 }
 

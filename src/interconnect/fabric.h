@@ -84,7 +84,7 @@ class Fabric {
   /// pipeline `after` cycles from now: a line for a read, the operand for an atomic, an acknowledgement for a write.
   void answer(Transaction* t, Cycle after);
   /// How far apart the answers to these requests leave.
-  Pace reply_pace(const Transaction& t) const { return input_.pace(reply_packet(t), 1); }
+  Pace reply_pace(const Transaction& t) const { return inputs_.front().pace(reply_packet(t), 1); }
   void send_control(Transaction* t);
   /// A translation message (its kind and side are set): its destination has room for all that can come.
   void send_message(Transaction* t);
@@ -132,7 +132,7 @@ class Fabric {
   FabricClient& client_;
   std::vector<SharedSerializer> outputs_;
   std::vector<SharedSerializer> uplinks_;  ///< host of a tree: from each switch to the root complex
-  SharedSerializer input_;
+  std::vector<SharedSerializer> inputs_;  ///< one, or one for each GPU
   std::vector<Lane> lanes_;           ///< by destination
   std::vector<std::uint32_t> freed_;  ///< by source: credits not yet sent back
   std::uint32_t credit_batch_;

@@ -28,9 +28,9 @@ class Topology {
   unsigned outputs(DeviceId device) const;
   Hop route(DeviceId at, DeviceId to) const;
 
-  /// Ports of a device that carry together what passes its serializer.
-  unsigned ports(DeviceId device) const {
-    return kind_ == TopologyKind::Switch && spec_.host_port_per_gpu && device == host() ? gpus_ : 1;
+  /// Whether a device has a port for each GPU, all as fast as a GPU's own (the host under a switch).
+  bool has_port_per_gpu(DeviceId device) const {
+    return kind_ == TopologyKind::Switch && spec_.host_port_per_gpu && device == host();
   }
   /// Whether a device's input is a port of its own that cut-through trains occupy (switch).
   bool shared_input() const { return kind_ == TopologyKind::Switch; }

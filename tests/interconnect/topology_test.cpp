@@ -72,10 +72,15 @@ TEST(Topology, LatenciesAddUpAlongTheWay) {
 
 TEST(Topology, HostOfASwitchMayHaveAPortForEachGpu) {
   LinkSpec spec;
-  EXPECT_EQ(Topology(spec, 4).ports(DeviceId{4}), 1U);
+  EXPECT_EQ(Topology(spec, 4).outputs(DeviceId{4}), 1U);
   spec.host_port_per_gpu = true;
-  EXPECT_EQ(Topology(spec, 4).ports(DeviceId{4}), 4U);
-  EXPECT_EQ(Topology(spec, 4).ports(DeviceId{0}), 1U);
+  const Topology topology(spec, 4);
+  EXPECT_EQ(topology.outputs(DeviceId{4}), 4U);
+  EXPECT_EQ(topology.outputs(DeviceId{0}), 1U);
+  EXPECT_EQ(topology.route(DeviceId{4}, DeviceId{2}).output, 2U);
+  EXPECT_EQ(topology.route(DeviceId{2}, DeviceId{4}).output, 0U);
+  EXPECT_TRUE(topology.has_port_per_gpu(DeviceId{4}));
+  EXPECT_FALSE(topology.has_port_per_gpu(DeviceId{2}));
 }
 
 TEST(Topology, HostMayBeFartherThanPeers) {
