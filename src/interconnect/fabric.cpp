@@ -50,7 +50,7 @@ Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topol
       topology_(topology),
       client_(client),
       outputs_(topology.outputs(partition.device()),
-               SharedSerializer(spec.bandwidth.bytes_per_second * topology.ports(partition.device()), clock_hertz,
+               SharedSerializer(spec.bandwidth.bytes_per_second, clock_hertz,
                                 std::max(spec.header, spec.reply_header) + line_bytes)),
       uplinks_(topology.last_hop_at_receiver() ? topology.switches() : 0, outputs_.front()),
       input_(outputs_.front()),
@@ -177,7 +177,8 @@ void Fabric::forward(Transaction* t, Cycle after) {
 Cycle Fabric::admit(Transaction* t) {
   if (t->kind < TransactionKind::Control && t->destination == partition_.device().value) client_.coming(*t);
   const unsigned cls = class_of(*t);
-  if (topology_.shared_input()) return input_.pass_ending(cls, t->when, t->early_ticks, t->wire_bytes).cycle;
+  const bool shared = topology_.shared_input() && topology_.ports(partition_.device()) == 1;
+  if (shared) return input_.pass_ending(cls, t->when, t->early_ticks, t->wire_bytes).cycle;
   if (!topology_.last_hop_at_receiver()) return t->when;
   const bool root = partition_.device() == topology_.host();
   SharedSerializer& link =

@@ -4,7 +4,7 @@ namespace nearfar {
 
 unsigned Topology::outputs(DeviceId device) const {
   switch (kind_) {
-    case TopologyKind::Switch: return 1;
+    case TopologyKind::Switch: return ports(device);
     case TopologyKind::AllToAll: return devices();
     case TopologyKind::Ring: return 2;
     case TopologyKind::PcieTree: return device == host() ? switches() : 1;
@@ -14,7 +14,7 @@ unsigned Topology::outputs(DeviceId device) const {
 
 Topology::Hop Topology::route(DeviceId at, DeviceId to) const {
   switch (kind_) {
-    case TopologyKind::Switch: return {0, to, direct_latency(at, to)};
+    case TopologyKind::Switch: return {ports(at) == 1 ? 0U : to.value, to, direct_latency(at, to)};
     case TopologyKind::AllToAll: return {to.value, to, direct_latency(at, to)};
     case TopologyKind::Ring: {
       const unsigned clockwise = (to.value + devices() - at.value) % devices();

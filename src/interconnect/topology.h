@@ -28,7 +28,7 @@ class Topology {
   unsigned outputs(DeviceId device) const;
   Hop route(DeviceId at, DeviceId to) const;
 
-  /// Ports of a device that carry together what passes its serializer.
+  /// Ports of a device: one for all others, or one for each.
   unsigned ports(DeviceId device) const {
     return kind_ == TopologyKind::Switch && spec_.host_port_per_gpu && device == host() ? gpus_ : 1;
   }
