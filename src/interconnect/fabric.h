@@ -132,9 +132,9 @@ class Fabric {
   FabricClient& client_;
   std::vector<SharedSerializer> outputs_;
   std::vector<SharedSerializer> uplinks_;  ///< host of a tree: from each switch to the root complex
-  std::vector<SharedSerializer> inputs_;  ///< one, or one for each GPU
-  std::vector<Lane> lanes_;           ///< by destination
-  std::vector<std::uint32_t> freed_;  ///< by source: credits not yet sent back
+  std::vector<SharedSerializer> inputs_;   ///< one, or one for each GPU
+  std::vector<Lane> lanes_;                ///< by destination
+  std::vector<std::uint32_t> freed_;       ///< by source: credits not yet sent back
   std::uint32_t credit_batch_;
   std::uint32_t queue_limit_;
   std::uint32_t wake_margin_;

@@ -50,8 +50,9 @@ TEST(UnloadedTranslation, OfAFarFaultCostsItsSteps) {
   const Outcome run = read(test_system(overrides, "mmu-4gpu"), 1);
   EXPECT_EQ(run.count("l2_miss.latency"), 1662U + 100U);
   EXPECT_EQ(run.count("uvm.migration.count"), 1U);
-  const Cycle ideal = read(test_system({"placement.initial=blocks", "dispatch.policy=greedy", "link.host_port_per_gpu=true"}), 1)
-                          .result.cycles;
+  const Cycle ideal =
+      read(test_system({"placement.initial=blocks", "dispatch.policy=greedy", "link.host_port_per_gpu=true"}), 1)
+          .result.cycles;
   EXPECT_EQ(run.result.cycles - ideal, 1673U + 100U - 1U);
 }
 
