@@ -7,6 +7,8 @@
 #include "config/configuration.h"
 #include "gpu/gpu.h"
 #include "host/host.h"
+#include "machine/plug_in.h"
+#include "machine/statistics.h"
 #include "machine/system_spec.h"
 
 namespace nearfar {
@@ -39,6 +41,28 @@ inline std::vector<WalkersOf> walkers_of(const SystemSpec& system) {
   }
   return {};
 }
+
+/// A design whose part stands beside every pool of walkers: `join(device, unit)` plugs one in.
+template <class Derived, class Stats>
+class BesideWalkers : public PlugIn {
+ public:
+  void attach(Gpu& gpu, const SystemSpec&) const final { attach_to(gpu); }
+  void attach(Host& host, const SystemSpec&) const final { attach_to(host); }
+
+  std::vector<StatInfo> statistics() const final {
+    const std::string part = Derived::kPart;
+    std::vector<StatInfo> out;
+    list_stats<Stats>(out, {"gpus." + part + ".", "gpu<g>." + part + ".", "host." + part + "."});
+    return out;
+  }
+
+ private:
+  template <class Device>
+  void attach_to(Device& device) const {
+    WalkUnit* unit = walk_unit_of(device);
+    if (unit != nullptr) static_cast<const Derived&>(*this).join(device, *unit);
+  }
+};
 
 /// Fails where a walk is one time in all; `what` begins the sentence.
 inline void require_walks_by_level(const SystemSpec& system, const Configuration& configuration,

@@ -31,8 +31,8 @@ class StatLister final : public StatVisitor {
 
 /// The statistics of a struct of counters that stands in several places: {"gpus.l2.", "gpu<g>.l2."}.
 template <class Stats>
-void list_stats(std::vector<StatInfo>& out, std::initializer_list<const char*> prefixes) {
-  for (const char* prefix : prefixes) {
+void list_stats(std::vector<StatInfo>& out, std::initializer_list<std::string> prefixes) {
+  for (const std::string& prefix : prefixes) {
     Stats stats;
     StatLister lister(out, prefix);
     stats.describe(lister);

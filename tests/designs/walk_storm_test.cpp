@@ -9,7 +9,7 @@
 #include "designs/neighborhood/walk_coalescer.h"
 #include "designs/pte_cache/pte_cache.h"
 #include "machine/script.h"
-#include "translation/rig.h"
+#include "translation/storm.h"
 #include "workload/catalog.h"
 
 namespace nearfar {
@@ -76,14 +76,7 @@ TEST_P(WalkDesignStorm, AnswersEveryRequestOnce) {
   for (unsigned i = 0; i < requests; ++i) {
     rig.ask(static_cast<unsigned>(random() % o.gpus), random() % pages, random() % spread, random() % 3 == 0, i);
   }
-  rig.on_answer = [&](const Answer& answer) {
-    FrameUse& frames = rig.frames(answer.gpu);
-    const PhysPage frame = answer.mapping.page;
-    frames.enter(frame, 1);
-    if (frame.device().value != answer.gpu) frames.count_remote(frame, 1);
-    rig.at(answer.gpu, rig.partition(answer.gpu).now() + 1 + random() % 400,
-           [&frames, frame] { frames.leave(frame, 1); });
-  };
+  use_answers(rig, random);
   rig.run();
   EXPECT_EQ(rig.answers.size(), requests);
   EXPECT_TRUE(rig.idle());

@@ -50,6 +50,18 @@ inline Storm make_storm(std::uint64_t seed) {
   return storm;
 }
 
+/// A compute unit that has an answer uses it for a while: the page must not leave meanwhile.
+inline void use_answers(Rig& rig, std::mt19937_64& random) {
+  rig.on_answer = [&](const Answer& answer) {
+    FrameUse& frames = rig.frames(answer.gpu);
+    const PhysPage frame = answer.mapping.page;
+    frames.enter(frame, 1);
+    if (frame.device().value != answer.gpu) frames.count_remote(frame, 1);
+    rig.at(answer.gpu, rig.partition(answer.gpu).now() + 1 + random() % 400,
+           [&frames, frame] { frames.leave(frame, 1); });
+  };
+}
+
 /// Sends a storm through a rig and looks at what it leaves behind. `still_hidden` says how many invalidations of a GPU
 /// have not reached its table, and `hidden` whether that of a page has not. With `exact` the host knows of no holder
 /// too many.
@@ -63,15 +75,7 @@ inline void expect_weathered(Rig& rig, const Storm& storm, std::uint64_t seed, b
     rig.ask(static_cast<unsigned>(random() % storm.options.gpus), random() % storm.pages, random() % spread,
             random() % 3 == 0, i);
   }
-  // A compute unit that has an answer uses it for a while: the page must not leave meanwhile.
-  rig.on_answer = [&](const Answer& answer) {
-    FrameUse& frames = rig.frames(answer.gpu);
-    const PhysPage frame = answer.mapping.page;
-    frames.enter(frame, 1);
-    if (frame.device().value != answer.gpu) frames.count_remote(frame, 1);
-    rig.at(answer.gpu, rig.partition(answer.gpu).now() + 1 + random() % 400,
-           [&frames, frame] { frames.leave(frame, 1); });
-  };
+  use_answers(rig, random);
   rig.run();
   EXPECT_EQ(rig.answers.size(), requests);
   EXPECT_TRUE(rig.idle());

@@ -5,13 +5,14 @@
 #include "config/configuration.h"
 #include "designs/asap/asap.h"
 #include "designs/walk_units.h"
-#include "machine/statistics.h"
 
 namespace nearfar {
 namespace {
 
-class Asap final : public PlugIn {
+class Asap final : public BesideWalkers<Asap, AsapStats> {
  public:
+  static constexpr const char* kPart = "asap";
+
   void describe(Section& root) override { root.child("asap", spec_, "Page-table entries fetched ahead of walks."); }
 
   void check(const SystemSpec& system, const Configuration& configuration) const override {
@@ -21,15 +22,6 @@ class Asap final : public PlugIn {
       configuration.fail({"asap.levels", "page.size"}, "pages of 2 MiB have no entries of level 1 to fetch ahead.");
     }
   }
-  void attach(Gpu& gpu, const SystemSpec&) const override { attach_to(gpu); }
-  void attach(Host& host, const SystemSpec&) const override { attach_to(host); }
-
-  std::vector<StatInfo> statistics() const override {
-    std::vector<StatInfo> out;
-    list_stats<AsapStats>(out, {"gpus.asap.", "gpu<g>.asap.", "host.asap."});
-    return out;
-  }
-
   std::vector<StorageItem> storage(const SystemSpec& system) const override {
     const unsigned leaf = system.page.size.bits == 0 ? 1 : 2;
     std::uint64_t levels = 0;
@@ -43,15 +35,13 @@ class Asap final : public PlugIn {
     return items;
   }
 
- private:
   template <class Device>
-  void attach_to(Device& device) const {
-    WalkUnit* unit = walk_unit_of(device);
-    if (unit == nullptr) return;
-    auto part = std::make_unique<WalkPrefetcher>(device.partition(), *unit, spec_);
-    unit->set_access(device.parts().add(std::move(part)));
+  void join(Device& device, WalkUnit& unit) const {
+    auto part = std::make_unique<WalkPrefetcher>(device.partition(), unit, spec_);
+    unit.set_access(device.parts().add(std::move(part)));
   }
 
+ private:
   AsapSpec spec_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "designs/foreign_lookup.h"
 #include "sim/error.h"
 
 namespace nearfar {
@@ -52,27 +53,17 @@ bool LeastTlbGpu::on_message(const Message& message) {
     return true;
   }
   if (message.kind != MessageKind::TlbQuery) return false;
-  Transaction* t = partition_.pool().take();
-  Message question = message;
-  question.accounted = static_cast<std::uint32_t>(partition_.now());
-  question.put(*t);
-  partition_.schedule(t, lookup_handler_, tlb_.start_foreign_lookup());
+  start_foreign_lookup(partition_, tlb_, message, lookup_handler_);
   return true;
 }
 
 void LeastTlbGpu::on_lookup(Transaction* t) {
-  const Message question = Message::get(*t);
-  partition_.pool().give(t);
+  const Message reply = finish_foreign_lookup(partition_, tlb_, t);
   ++stats_.remote_lookups;
-  Message reply = question;
-  reply.kind = MessageKind::TlbReply;
-  reply.accounted = static_cast<std::uint32_t>(partition_.now()) - question.accounted;
-  if (const Mapping* held = tlb_.array().use(question.page)) {
+  if (reply.held) {
     ++stats_.remote_lookup_hits;
-    reply.held = true;
-    reply.mapping = *held;
     // Processes share nothing: what was spilled here goes back to the one that needs it.
-    if (multi_) tlb_.shoot_down(question.page);
+    if (multi_) tlb_.shoot_down(reply.page);
   }
   messenger_.send(host_, reply);
 }

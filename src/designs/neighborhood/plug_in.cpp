@@ -5,13 +5,14 @@
 #include "config/configuration.h"
 #include "designs/neighborhood/walk_coalescer.h"
 #include "designs/walk_units.h"
-#include "machine/statistics.h"
 
 namespace nearfar {
 namespace {
 
-class Neighborhood final : public PlugIn {
+class Neighborhood final : public BesideWalkers<Neighborhood, CoalescerStats> {
  public:
+  static constexpr const char* kPart = "neighborhood";
+
   explicit Neighborhood(bool leaf_only) { spec_.leaf_only = leaf_only; }
 
   void describe(Section& root) override {
@@ -28,15 +29,6 @@ class Neighborhood final : public PlugIn {
     }
   }
 
-  void attach(Gpu& gpu, const SystemSpec&) const override { attach_to(gpu); }
-  void attach(Host& host, const SystemSpec&) const override { attach_to(host); }
-
-  std::vector<StatInfo> statistics() const override {
-    std::vector<StatInfo> out;
-    list_stats<CoalescerStats>(out, {"gpus.neighborhood.", "gpu<g>.neighborhood.", "host.neighborhood."});
-    return out;
-  }
-
   std::vector<StorageItem> storage(const SystemSpec& system) const override {
     std::vector<StorageItem> items;
     for (const WalkersOf& pool : walkers_of(system)) {
@@ -51,15 +43,13 @@ class Neighborhood final : public PlugIn {
     return items;
   }
 
- private:
   template <class Device>
-  void attach_to(Device& device) const {
-    WalkUnit* unit = walk_unit_of(device);
-    if (unit == nullptr) return;
-    auto part = std::make_unique<WalkCoalescer>(device.partition(), *unit, spec_, device.checked());
-    unit->set_order(device.parts().add(std::move(part)));
+  void join(Device& device, WalkUnit& unit) const {
+    auto part = std::make_unique<WalkCoalescer>(device.partition(), unit, spec_, device.checked());
+    unit.set_order(device.parts().add(std::move(part)));
   }
 
+ private:
   NeighborhoodSpec spec_;
 };
 

@@ -5,28 +5,20 @@
 #include "config/schema.h"
 #include "designs/pte_cache/pte_cache.h"
 #include "designs/walk_units.h"
-#include "machine/statistics.h"
 
 namespace nearfar {
 namespace {
 
-class PteCacheDesign final : public PlugIn {
+class PteCacheDesign final : public BesideWalkers<PteCacheDesign, PteCacheStats> {
  public:
+  static constexpr const char* kPart = "pte_cache";
+
   void describe(Section& root) override {
     root.child("pte_cache", spec_, "The cache of page-table lines beside the walkers.");
   }
   void check(const SystemSpec& system, const Configuration& configuration) const override {
     require_walks_by_level(system, configuration, "a cache of page-table lines");
   }
-  void attach(Gpu& gpu, const SystemSpec&) const override { attach_to(gpu); }
-  void attach(Host& host, const SystemSpec&) const override { attach_to(host); }
-
-  std::vector<StatInfo> statistics() const override {
-    std::vector<StatInfo> out;
-    list_stats<PteCacheStats>(out, {"gpus.pte_cache.", "gpu<g>.pte_cache.", "host.pte_cache."});
-    return out;
-  }
-
   std::vector<StorageItem> storage(const SystemSpec& system) const override {
     std::vector<StorageItem> items;
     const std::uint64_t lines = spec_.lines;
@@ -39,15 +31,13 @@ class PteCacheDesign final : public PlugIn {
     return items;
   }
 
- private:
   template <class Device>
-  void attach_to(Device& device) const {
-    WalkUnit* unit = walk_unit_of(device);
-    if (unit == nullptr) return;
-    auto part = std::make_unique<PteCache>(device.partition(), *unit, spec_);
-    unit->set_access(device.parts().add(std::move(part)));
+  void join(Device& device, WalkUnit& unit) const {
+    auto part = std::make_unique<PteCache>(device.partition(), unit, spec_);
+    unit.set_access(device.parts().add(std::move(part)));
   }
 
+ private:
   PteCacheSpec spec_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "config/schema.h"
+#include "designs/foreign_lookup.h"
 
 namespace nearfar {
 
@@ -58,14 +59,7 @@ void TlbProber::missed(PageKey page, Miss& miss) {
 
 bool TlbProber::on_message(const Message& message) {
   switch (message.kind) {
-    case MessageKind::TlbQuery: {
-      Transaction* t = partition_.pool().take();
-      Message question = message;
-      question.accounted = static_cast<std::uint32_t>(partition_.now());
-      question.put(*t);
-      partition_.schedule(t, lookup_handler_, tlb_.start_foreign_lookup());
-      return true;
-    }
+    case MessageKind::TlbQuery: start_foreign_lookup(partition_, tlb_, message, lookup_handler_); return true;
     case MessageKind::TlbReply: take_reply(message); return true;
     case MessageKind::AtsResponse: return take_response(message.page);
     default: return false;
@@ -73,18 +67,10 @@ bool TlbProber::on_message(const Message& message) {
 }
 
 void TlbProber::on_lookup(Transaction* t) {
-  const Message question = Message::get(*t);
-  partition_.pool().give(t);
+  const Message reply = finish_foreign_lookup(partition_, tlb_, t);
   ++stats_.remote_lookups;
-  Message reply = question;
-  reply.kind = MessageKind::TlbReply;
-  reply.accounted = static_cast<std::uint32_t>(partition_.now()) - question.accounted;
-  if (const Mapping* held = tlb_.array().use(question.page)) {
-    ++stats_.remote_lookup_hits;
-    reply.held = true;
-    reply.mapping = *held;
-  }
-  messenger_.send(question.from, reply);
+  if (reply.held) ++stats_.remote_lookup_hits;
+  messenger_.send(reply.from, reply);
 }
 
 void TlbProber::take_reply(const Message& reply) {

@@ -1,0 +1,32 @@
+// A question from outside for a GPU's L2 TLB: it takes a lookup like any other, and is answered with what was found.
+#pragma once
+
+#include "sim/partition.h"
+#include "translation/l2_tlb.h"
+#include "translation/message.h"
+
+namespace nearfar {
+
+/// Has `handler` called when the lookup for this question has been made.
+inline void start_foreign_lookup(Partition& partition, L2Tlb& tlb, const Message& question, HandlerId handler) {
+  Transaction* t = partition.pool().take();
+  Message waiting = question;
+  waiting.accounted = static_cast<std::uint32_t>(partition.now());
+  waiting.put(*t);
+  partition.schedule(t, handler, tlb.start_foreign_lookup());
+}
+
+/// The answer, with the cycles that it took here, when the lookup has been made.
+inline Message finish_foreign_lookup(Partition& partition, L2Tlb& tlb, Transaction* t) {
+  Message reply = Message::get(*t);
+  partition.pool().give(t);
+  reply.kind = MessageKind::TlbReply;
+  reply.accounted = static_cast<std::uint32_t>(partition.now()) - reply.accounted;
+  if (const Mapping* held = tlb.array().use(reply.page)) {
+    reply.held = true;
+    reply.mapping = *held;
+  }
+  return reply;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,106 @@
+// Every pair of designs, found in the list of designs itself: either refused by both names, or it weathers storms on
+// tiny machines of every kind that both fit, with the oracles on.
+#include <gtest/gtest.h>
+
+#include "config/error.h"
+#include "designs/tiny_machine.h"
+
+namespace nearfar {
+namespace {
+
+/// A design, or two that may be combined, on a kind of machine that has their seams.
+struct Choice {
+  Names designs;
+  TranslationKind kind;
+};
+
+std::string refusal(const Names& designs) {
+  try {
+    choose_designs(designs);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+std::vector<Choice> choices_of(std::size_t first) {
+  std::vector<Choice> choices;
+  const std::vector<Design>& designs = all_designs();
+  const auto fits = [](const Design& design, TranslationKind kind) {
+    const std::vector<const Design*> parts = choose_designs(Names{design.name});
+    return std::ranges::all_of(
+        parts, [&](const Design* part) { return std::ranges::find(part->systems, kind) != part->systems.end(); });
+  };
+  for (const TranslationKind kind : {TranslationKind::Ats, TranslationKind::Mmu, TranslationKind::Svm}) {
+    if (!fits(designs[first], kind)) continue;
+    choices.push_back({{designs[first].name}, kind});
+    for (std::size_t second = first + 1; second < designs.size(); ++second) {
+      const Names names = {designs[first].name, designs[second].name};
+      if (fits(designs[second], kind) && refusal(names).empty()) choices.push_back({names, kind});
+    }
+  }
+  return choices;
+}
+
+std::string name_of(const Choice& choice) {
+  std::string name = choice.designs.front();
+  if (choice.designs.size() > 1) name += "+" + choice.designs.back();
+  return name;
+}
+
+/// What must hold of a run, whatever its designs.
+void expect_whole(const Outcome& run, TranslationKind kind) {
+  EXPECT_GT(run.result.accesses, 0U);
+  if (kind == TranslationKind::Svm) return;
+  std::uint64_t parts = 0;
+  for (const StatValue& value : run.result.statistics) {
+    if (value.name.starts_with("l2_miss.component.")) parts += value.count;
+  }
+  EXPECT_EQ(parts, run.count("l2_miss.latency") + run.count("l2_miss.discarded"));
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint64_t kSeeds = 1;
+#else
+constexpr std::uint64_t kSeeds = 5;
+#endif
+
+/// All pairs whose first design is this one.
+class DesignPairs : public ::testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(All, DesignPairs, ::testing::Range<std::size_t>(0, all_designs().size()),
+                         [](const auto& info) {
+                           std::string name = all_designs()[info.param].name;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+TEST_P(DesignPairs, LoseNothingInAStormAndNeverStop) {
+  for (const Choice& choice : choices_of(GetParam())) {
+    for (std::uint64_t i = 0; i < kSeeds; ++i) {
+      const std::uint64_t seed = GetParam() + i * 13;
+      const bool several = choice.kind != TranslationKind::Svm && seed % 2 == 1;
+      SCOPED_TRACE(name_of(choice) + ", seed " + std::to_string(seed));
+      const SystemSpec system = tiny_machine(choice.kind, choice.designs, seed);
+      const Outcome run = simulate(system, storm_programs(seed, several));
+      expect_whole(run, choice.kind);
+    }
+  }
+}
+
+TEST_P(DesignPairs, AreRefusedByBothNames) {
+  const Design& one = all_designs()[GetParam()];
+  for (const Design& other : all_designs()) {
+    const std::string error = refusal({one.name, other.name});
+    if (error.empty()) continue;
+    // A part may stand for its whole.
+    const auto names = [&](const Design& design) {
+      if (error.find("`" + design.name + "`") != std::string::npos) return true;
+      return std::ranges::any_of(
+          design.parts, [&](const std::string& part) { return error.find("`" + part + "`") != std::string::npos; });
+    };
+    EXPECT_TRUE(names(one) && names(other)) << error;
+  }
+}
+
+}  // namespace
+}  // namespace nearfar
