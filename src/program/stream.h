@@ -225,6 +225,9 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
   ~Stream() { reset(); }
 
+  /// Where its frame begins.
+  const void* frame() const { return handle_.address(); }
+
   /// Runs the kernel to its next operation; OpKind::End for ever once it has returned.
   const Op& next() {
     if (!handle_.done()) handle_.resume();
