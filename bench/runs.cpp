@@ -16,6 +16,7 @@
 #include "gpu/wavefront.h"
 #include "machine/run.h"
 #include "machine/system_file.h"
+#include "sim/huge_pages.h"
 #include "workload/catalog.h"
 
 namespace {
@@ -131,6 +132,7 @@ void memory() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  nearfar::use_huge_pages(argv);
   const std::string what = argc > 1 ? argv[1] : "";
   const std::vector<std::string> names = argc > 2 ? std::vector<std::string>{argv[2]} : kWorkloads;
   if (what.empty() || what == "speed") speed(names);

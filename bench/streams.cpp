@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "gpu/coalescer.h"
+#include "sim/huge_pages.h"
 #include "workload/catalog.h"
 
 namespace nearfar {
@@ -133,6 +134,7 @@ void print_table(std::span<char*> names) {
 
 int main(int argc, char** argv) {
   using namespace nearfar;
+  nearfar::use_huge_pages(argv);
   if (argc > 1 && std::string_view(argv[1]) == "table") {
     print_table({argv + 2, argv + argc});
     return 0;

@@ -146,6 +146,7 @@ class ComputeUnit {
   enum class Stall : std::uint8_t { None, Register, StoreBuffer, Room, Tlb };
 
   void on_wave(Transaction* t);
+  void prepare_wave(const Transaction& t) const;
   void advance(Wavefront& wave);
   void fetch(Wavefront& wave);
   void sleep(Wavefront& wave, Cycle until);

@@ -39,20 +39,22 @@ enum class OpKind : std::uint8_t {
 };
 
 /// What the lanes of one vector memory instruction touch: `address[i]` counts when bit i of `active` is set. Where the
-/// lanes lie side by side in order, `row_lanes` of them from `row_begin` on are all there is to say.
+/// lanes lie side by side in order, `row_lanes` of them, from `row_lane` and `row_begin` on, are all there is to say.
 struct LaneAddresses {
   std::uint64_t active = 0;
   std::uint64_t row_begin = 0;
   unsigned row_lanes = 0;
+  unsigned row_lane = 0;
   std::array<std::uint64_t, kMaxLanes> address;
 
   /// Spells a row out, for whoever wants to see single lanes.
   void expand(unsigned bytes) {
     if (row_lanes == 0) return;
     for (unsigned lane = 0; lane < kMaxLanes; ++lane) {
-      address[lane] = lane < row_lanes ? row_begin + std::uint64_t{lane} * bytes : ~std::uint64_t{0};
+      const unsigned in_row = lane - row_lane;
+      address[lane] = in_row < row_lanes ? row_begin + std::uint64_t{in_row} * bytes : ~std::uint64_t{0};
     }
-    active = ~std::uint64_t{0} >> (kMaxLanes - row_lanes);
+    active = ~std::uint64_t{0} >> (kMaxLanes - row_lanes) << row_lane;
     row_lanes = 0;
   }
 };
@@ -89,10 +91,11 @@ struct Wave {
   constexpr std::uint64_t global_y(unsigned lane) const { return std::uint64_t{group_y} * size_y + local_y(lane); }
 };
 
-/// The first `lanes` lanes of a wavefront side by side, from an address on.
+/// `lanes` lanes of a wavefront, from `lane` on, side by side from an address on.
 struct Row {
   VirtAddr first;
   std::uint32_t lanes = kMaxLanes;
+  std::uint32_t lane = 0;
 };
 
 /// A memory operation with the callable that says what the lanes touch: `VirtAddr(unsigned lane)` for each of them, or
@@ -109,7 +112,8 @@ struct LaneOp {
     if constexpr (std::is_invocable_v<const Address&>) {
       const Row row = address();
       out.row_begin = row.first.value;
-      out.row_lanes = row.lanes < lanes ? row.lanes : lanes;
+      out.row_lane = row.lane;
+      out.row_lanes = row.lanes < lanes - row.lane ? row.lanes : lanes - row.lane;
     } else {
       std::uint64_t idle = 0;
       for (unsigned lane = lanes; lane-- > 0;) {
@@ -224,6 +228,9 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream() { reset(); }
+
+  /// Where its frame begins.
+  const void* frame() const { return handle_.address(); }
 
   /// Runs the kernel to its next operation; OpKind::End for ever once it has returned.
   const Op& next() {

@@ -42,12 +42,18 @@ class Partition {
   /// Makes `(self->*Method)(Transaction*)` callable by events. A transaction that fires belongs to its handler.
   template <auto Method, class Component>
   HandlerId add_handler(Component* self) {
-    handlers_.push_back({&call<Method, Component>, self});
+    handlers_.push_back({&call<Method, Component>, self, nullptr});
     return static_cast<HandlerId>(handlers_.size() - 1);
+  }
+  /// Has `(self->*Method)(t)` called shortly before an event of a handler is likely to fire: a chance to bring what it
+  /// needs into the host's cache.
+  template <auto Method, class Component>
+  void set_preparation(HandlerId handler) {
+    handlers_[handler].prepare = &prepare<Method, Component>;
   }
   template <auto Method, class Component>
   void set_port(MessagePort port, Component* self) {
-    handlers_[static_cast<std::size_t>(port)] = {&call<Method, Component>, self};
+    handlers_[static_cast<std::size_t>(port)] = {&call<Method, Component>, self, nullptr};
   }
 
   void schedule(Transaction* t, HandlerId handler, Cycle when) {
@@ -85,6 +91,7 @@ class Partition {
     admit_before(limit);
     while (Transaction* t = wheel_.pop(limit)) {
       ++events_;
+      prepare_soon();
       const Handler& handler = handlers_[t->handler];
       handler.call(handler.self, t);
     }
@@ -140,7 +147,17 @@ class Partition {
   struct Handler {
     void (*call)(void* self, Transaction* t) = nullptr;
     void* self = nullptr;
+    void (*prepare)(const void* self, const Transaction& t) = nullptr;
   };
+
+  /// What a run touches does not fit the host's caches: fetching it an event early hides much of the wait.
+  void prepare_soon() const {
+    const Wheel::Soon soon = wheel_.soon();
+    __builtin_prefetch(soon.later);
+    if (soon.next == nullptr) return;
+    const Handler& handler = handlers_[soon.next->handler];
+    if (handler.prepare != nullptr) handler.prepare(handler.self, *soon.next);
+  }
 
   struct Admission {
     Cycle (*ask)(void* self, Transaction* t) = nullptr;
@@ -150,6 +167,10 @@ class Partition {
   template <auto Method, class Component>
   static void call(void* self, Transaction* t) {
     (static_cast<Component*>(self)->*Method)(t);
+  }
+  template <auto Method, class Component>
+  static void prepare(const void* self, const Transaction& t) {
+    (static_cast<const Component*>(self)->*Method)(t);
   }
   template <auto Method, class Component>
   static Cycle ask(void* self, Transaction* t) {

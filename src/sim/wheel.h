@@ -59,6 +59,22 @@ class Wheel {
     return aside_ != 0 ? earliest_aside() : far_.empty() ? kNever : far_.front().when;
   }
 
+  /// The events that are likely to fire after the one just removed, as far as they are close by. Only hints: what fires
+  /// now may schedule others before them, and of several in one cycle only the last is looked at.
+  struct Soon {
+    const Transaction* next = nullptr;
+    const Transaction* later = nullptr;  ///< not yet to be looked into: it may not be in the host's cache
+  };
+  Soon soon() const {
+    const std::size_t slot = now_ % kSlots;
+    std::uint64_t ahead = words_[slot / 64] >> (slot % 64);
+    if (ahead == 0) return {};
+    const std::size_t next = slot + static_cast<std::size_t>(std::countr_zero(ahead));
+    ahead &= ahead - 1;
+    if (ahead == 0) return {slots_[next], nullptr};
+    return {slots_[next], slots_[slot + static_cast<std::size_t>(std::countr_zero(ahead))]};
+  }
+
   /// Removes the first event before `limit`, moving time to it; null when there is none.
   Transaction* pop(Cycle limit) {
     Transaction*& tail = slots_[now_ % kSlots];

@@ -6,8 +6,8 @@
 namespace nearfar {
 namespace {
 
-constexpr std::uint64_t kRows = 16, kColumns = 64;  // of a workgroup's tile; one item a column
-constexpr unsigned kLeft = 1, kRight = 2, kBoth = kLeft | kRight;
+constexpr std::uint32_t kRows = 16, kColumns = 64;  // of a workgroup's tile; one item a column
+constexpr unsigned kLeft = 1, kRight = 2;
 
 class Stencil final : public Workload {
  public:
@@ -44,11 +44,12 @@ class Stencil final : public Workload {
     std::uint32_t i = 0;
     unsigned side = kLeft;
     const auto middle = load(4, [&] { return Row{element(from, i, first + 1)}; });
-    const auto border = load(4, [&](unsigned lane) {
-      const std::uint32_t c = first + lane;
-      if (c == 0 && (side & kLeft) != 0) return element(from, i, 0);
-      if (c == kColumns - 1 && (side & kRight) != 0) return element(from, i, kColumns + 1);
-      return kIdle;
+    const auto border = load(4, [&] {  // of one side: the first lane's, or the last's
+      return side == kLeft ? Row{element(from, i, 0), 1} : Row{element(from, i, kColumns + 1), 1, kColumns - 1 - first};
+    });
+    const auto corners = load(4, [&](unsigned lane) {
+      const std::uint64_t c = first + lane;
+      return c == 0 ? element(from, kRows + 1, 0) : c == kColumns - 1 ? element(from, kRows + 1, kColumns + 1) : kIdle;
     });
     const auto result = store(4, [&] { return Row{element(to, i + 1, first + 1)}; });
 
@@ -71,11 +72,9 @@ class Stencil final : public Workload {
         co_yield local(1);
       }
     }
-    side = kBoth;  // the last row of the border, in one load
-    i = kRows + 1;
     co_yield salu(11);
     co_yield valu(7);
-    co_yield border;
+    co_yield corners;
     co_yield wait(0);
     co_yield local(1);
     co_yield barrier();
