@@ -62,14 +62,14 @@ void expect_whole(const Outcome& run, TranslationKind kind) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t kSeeds = 1;
 #else
-constexpr std::uint64_t kSeeds = 5;
+constexpr std::uint64_t kSeeds = 3;
 #endif
 
 /// All pairs whose first design is this one.
 class DesignPairs : public ::testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(All, DesignPairs, ::testing::Range<std::size_t>(0, all_designs().size()),
-                         [](const auto& info) {
-                           std::string name = all_designs()[info.param].name;
+                         [](const auto& design) {
+                           std::string name = all_designs()[design.param].name;
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });

@@ -92,7 +92,7 @@ class TinySettings {
     set("iommu.pending", seed_ % 4);
     const bool by_level = has("neighborhood") || has("neighborhood-leaf") || has("pte-cache");
     set("walk.timing", by_level || seed_ % 6 == 5 ? "memory" : "fixed-total");
-    if (seed_ % 3 == 2) {
+    if (seed_ % 3 == 2 && !has("ideal-translation")) {
       set("placement.initial", "host");
       set("placement.policy", "first-touch");
       set("uvm.batch_size", 1 + seed_ % 4);
