@@ -126,8 +126,8 @@ void perform_study(const StudyArguments& arguments) {
   if (!arguments.csv.empty()) csv.emplace(arguments.csv);
   const std::vector<NamedRun> runs = study_runs(study);
   const Planned planned = plan_runs(runs);
+  if (arguments.dry_run) return show_plan(planned, ResultStore::to_look_at(arguments.database));
   ResultStore store(arguments.database);
-  if (arguments.dry_run) return show_plan(planned, store);
   const RunnerOutcome outcome = execute(arguments, planned, store);
   if (outcome.interrupted) {
     throw Interrupted(fmt::format("ended early, {} new runs are kept; the same command goes on from there{}",

@@ -155,6 +155,10 @@ ResultStore::ResultStore(const std::string& path) : path_(path), layouts_(std::m
   }
 }
 
+ResultStore ResultStore::to_look_at(const std::string& path) {
+  return ResultStore(std::filesystem::exists(path) ? path : ":memory:");
+}
+
 ResultStore::~ResultStore() { sqlite3_close(database_); }
 
 void ResultStore::execute(const char* sql) const {

@@ -74,6 +74,8 @@ class ResultStore {
  public:
   /// Opens the file, or makes it. A file that is no store, or one of a later version, is an InputError.
   explicit ResultStore(const std::string& path);
+  /// The same for who only looks: where there is no file none is made, and the store is empty.
+  static ResultStore to_look_at(const std::string& path);
   ResultStore(const ResultStore&) = delete;
   ResultStore& operator=(const ResultStore&) = delete;
   ~ResultStore();

@@ -10,7 +10,7 @@
 #include "workload/catalog.h"
 #include "workload/expected.h"
 
-namespace nearfar {
+namespace nearfar::characterization_test {
 namespace {
 
 Characterization look_at(std::string_view name, std::vector<ParameterSetting> settings = {}, unsigned gpus = 4,
@@ -132,4 +132,4 @@ TEST(Svg, IsOnePageWithSixPlots) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::characterization_test

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <pcg_random.hpp>
 
-namespace nearfar {
+namespace nearfar::reuse_distance_test {
 namespace {
 
 class Stack {
@@ -70,4 +70,4 @@ TEST(ReuseCurve, CountsTheHitsOfEveryCapacity) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::reuse_distance_test

@@ -5,7 +5,7 @@
 
 #include "cli/terminal.h"
 
-namespace nearfar {
+namespace nearfar::bars_test {
 namespace {
 
 TEST(Bars, AreAnEighthOfACharacterExact) {
@@ -33,4 +33,4 @@ RC_GTEST_PROP(Bars, NeverLeaveTheirWidthAndGrowWithTheValue, ()) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::bars_test

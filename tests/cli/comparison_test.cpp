@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace nearfar {
+namespace nearfar::comparison_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -63,4 +63,4 @@ TEST(Comparison, TableShowsCyclesSpeedupsAndTheMean) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::comparison_test

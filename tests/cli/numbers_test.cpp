@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace nearfar {
+namespace nearfar::numbers_test {
 namespace {
 
 TEST(Numbers, GroupsDigitsByThree) {
@@ -48,4 +48,4 @@ TEST(Numbers, TimesAndCountsKeepThreeDigits) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::numbers_test

@@ -10,7 +10,7 @@
 #include "cli/process.h"
 #include "config/error.h"
 
-namespace nearfar {
+namespace nearfar::output_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -101,4 +101,4 @@ TEST(OutputFile, RefusesAFolderInsteadOfAFile) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::output_file_test

@@ -11,7 +11,7 @@
 
 #include "cli/process.h"
 
-namespace nearfar {
+namespace nearfar::program_test {
 namespace {
 
 using ::testing::AllOf;
@@ -295,4 +295,4 @@ TEST(Completion, BashFindsCommandsOptionsNamesAndKeys) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::program_test

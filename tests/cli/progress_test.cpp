@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace nearfar {
+namespace nearfar::progress_test {
 namespace {
 
 Progress at(std::uint64_t done, std::uint64_t total, std::uint64_t accesses) {
@@ -36,4 +36,4 @@ TEST(Progress, IsSilentWhenNobodyLooks) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::progress_test

@@ -7,7 +7,7 @@
 #include "cli/result_json.h"
 #include "cli/summary.h"
 
-namespace nearfar {
+namespace nearfar::result_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -120,4 +120,4 @@ TEST(Summary, FindsTheStagesOfLatencyByTheirNames) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::result_test

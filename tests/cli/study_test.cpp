@@ -8,7 +8,7 @@
 #include "cli/study_table.h"
 #include "cli/study_view.h"
 
-namespace nearfar {
+namespace nearfar::study_test {
 namespace {
 
 using ::testing::AllOf;
@@ -133,4 +133,4 @@ TEST_F(StudyCommand, CtrlCKeepsWhatIsDone) {
 TEST(Studies, AreListed) { EXPECT_THAT(testing::nearfar("list studies").out, HasSubstr("least-tlb-fig4")); }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::study_test

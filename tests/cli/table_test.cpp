@@ -7,7 +7,7 @@
 
 #include "config/words.h"
 
-namespace nearfar {
+namespace nearfar::table_test {
 namespace {
 
 const Terminal kPipe;
@@ -77,4 +77,4 @@ RC_GTEST_PROP(Table, EveryColumnStartsAtOnePlace, (const std::vector<std::pair<s
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::table_test

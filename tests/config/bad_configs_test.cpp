@@ -8,7 +8,7 @@
 
 #include "config/temp_systems.h"
 
-namespace nearfar {
+namespace nearfar::bad_configs_test {
 namespace {
 
 using std::string_view_literals::operator""sv;
@@ -886,4 +886,4 @@ INSTANTIATE_TEST_SUITE_P(All, BadConfigs, testing::ValuesIn(bad_configs()),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::bad_configs_test

@@ -8,7 +8,7 @@
 
 #include "../../fuzz/config_fuzz.cpp"
 
-namespace nearfar {
+namespace nearfar::fuzz_corpus_test {
 namespace {
 
 TEST(FuzzCorpus, EveryInputIsReadOrRefused) {
@@ -26,4 +26,4 @@ TEST(FuzzCorpus, EveryInputIsReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::fuzz_corpus_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace nearfar {
+namespace nearfar::nearest_test {
 namespace {
 
 const std::vector<std::string> kNames = {"size", "ways", "banks", "tag_latency", "data_latency", "bank_index"};
@@ -49,4 +49,4 @@ TEST(Nearest, SuggestsInASentence) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::nearest_test

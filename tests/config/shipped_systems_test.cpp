@@ -9,7 +9,7 @@
 #include "config/temp_systems.h"
 #include "machine/system_file.h"
 
-namespace nearfar {
+namespace nearfar::shipped_systems_test {
 namespace {
 
 class ShippedSystems : public testing::Test {
@@ -115,4 +115,4 @@ TEST_F(ShippedSystems, Gddr5HasFourChannels) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::shipped_systems_test

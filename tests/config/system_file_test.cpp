@@ -11,7 +11,7 @@
 #include "config/schema.h"
 #include "config/temp_systems.h"
 
-namespace nearfar {
+namespace nearfar::system_file_test {
 namespace {
 
 using testing::ElementsAre;
@@ -347,4 +347,4 @@ TEST(SystemFile, TextInMemoryIsReadLikeAFile) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::system_file_test

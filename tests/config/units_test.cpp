@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace nearfar {
+namespace nearfar::units_test {
 namespace {
 
 constexpr Frequency k1GHz = 1000_MHz;
@@ -146,4 +146,4 @@ RC_GTEST_PROP(Units, ReadersOnlyThrowBadValue, (std::string text)) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::units_test

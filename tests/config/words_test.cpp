@@ -7,7 +7,7 @@
 #include "config/error.h"
 #include "designs/names.h"
 
-namespace nearfar {
+namespace nearfar::words_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -52,4 +52,4 @@ TEST(Designs, UnknownOnesNameTheNearest) {
 TEST(Designs, TheBaselineStandsAlone) { EXPECT_THROW(parse_designs("baseline+baseline"), InputError); }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::words_test

@@ -8,7 +8,7 @@
 #include "designs/walk_bench.h"
 #include "translation/rig.h"
 
-namespace nearfar {
+namespace nearfar::asap_test {
 namespace {
 
 /// One GPU whose GMMU fetches ahead; a miss of the L2 TLB at 0 begins its walk at 11.
@@ -115,4 +115,4 @@ TEST(Asap, RefusesLevelsThatLargePagesDoNotHave) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::asap_test

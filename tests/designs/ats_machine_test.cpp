@@ -5,7 +5,7 @@
 #include "config/error.h"
 #include "designs/tiny_machine.h"
 
-namespace nearfar {
+namespace nearfar::ats_machine_test {
 namespace {
 
 std::vector<std::shared_ptr<const Workload>> programs(std::uint64_t seed) {
@@ -112,4 +112,4 @@ TEST(AtsDesigns, AreRefusedWhereTheyCannotBe) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::ats_machine_test

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-namespace nearfar {
+namespace nearfar::cuckoo_filter_test {
 namespace {
 
 using Match = CuckooFilter::Match;
@@ -185,4 +185,4 @@ TEST(CuckooFilter, DropsAFewWhenFull) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::cuckoo_filter_test

@@ -8,7 +8,7 @@
 #include "config/error.h"
 #include "machine/script.h"
 
-namespace nearfar {
+namespace nearfar::design_test {
 namespace {
 
 const char* system_of(TranslationKind kind) {
@@ -71,4 +71,4 @@ TEST(Designs, NeedASystemThatHasTheirSeams) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::design_test

@@ -5,7 +5,7 @@
 
 #include "designs/ats_bench.h"
 
-namespace nearfar {
+namespace nearfar::dws_test {
 namespace {
 
 struct StealingRig {
@@ -179,4 +179,4 @@ TEST(Dws, IsWhatThePlainModelDoes) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::dws_test

@@ -10,7 +10,7 @@
 #include "designs/design.h"
 #include "designs/mmu_parts.h"
 
-namespace nearfar {
+namespace nearfar::idyll_test {
 namespace {
 
 constexpr std::uint64_t kRegion = 512;
@@ -517,4 +517,4 @@ TEST(Idyll, CostsWhatItsBuffersTake) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::idyll_test

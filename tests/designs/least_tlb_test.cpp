@@ -9,7 +9,7 @@
 #include "designs/ats_bench.h"
 #include "designs/design.h"
 
-namespace nearfar {
+namespace nearfar::least_tlb_test {
 namespace {
 
 using Pages = std::vector<std::uint64_t>;
@@ -439,4 +439,4 @@ TEST(LeastTlbCost, IsThePublishedOne) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::least_tlb_test

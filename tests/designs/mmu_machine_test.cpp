@@ -5,7 +5,7 @@
 #include "config/error.h"
 #include "designs/tiny_machine.h"
 
-namespace nearfar {
+namespace nearfar::mmu_machine_test {
 namespace {
 
 const std::vector<Names> kChoices = {{"trans-fw-prt"},
@@ -93,4 +93,4 @@ TEST(MmuDesignsTogether, AreRefusedWhereTheyDecideTheSame) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::mmu_machine_test

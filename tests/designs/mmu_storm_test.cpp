@@ -2,7 +2,7 @@
 #include "designs/mmu_parts.h"
 #include "translation/storm.h"
 
-namespace nearfar {
+namespace nearfar::mmu_storm_test {
 namespace {
 
 class StormOfDesigns : public ::testing::TestWithParam<std::uint64_t> {};
@@ -84,4 +84,4 @@ TEST_P(StormOfDesigns, AnswersEveryRequestOnce) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::mmu_storm_test

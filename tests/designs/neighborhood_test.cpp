@@ -11,7 +11,7 @@
 #include "designs/neighborhood_model.h"
 #include "designs/walk_bench.h"
 
-namespace nearfar {
+namespace nearfar::neighborhood_test {
 namespace {
 
 constexpr std::uint64_t kA = page_at(0x0f5, 0x0a3, 0x029, 0x089);
@@ -487,4 +487,4 @@ TEST(Neighborhood, NeedsWalksByLevelAndANumberOfWalkers) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::neighborhood_test

@@ -5,7 +5,7 @@
 #include "config/error.h"
 #include "designs/tiny_machine.h"
 
-namespace nearfar {
+namespace nearfar::pairs_test {
 namespace {
 
 /// A design, or two that may be combined, on a kind of machine that has their seams.
@@ -103,4 +103,4 @@ TEST_P(DesignPairs, AreRefusedByBothNames) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::pairs_test

@@ -10,7 +10,7 @@
 #include "designs/neighborhood/walk_coalescer.h"
 #include "designs/walk_bench.h"
 
-namespace nearfar {
+namespace nearfar::pte_cache_test {
 namespace {
 
 constexpr std::uint64_t kFirst = page_at(0x0f5, 0x0a3, 0x029, 0x088);
@@ -121,4 +121,4 @@ TEST(PteCache, CostsItsLines) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::pte_cache_test

@@ -5,7 +5,7 @@
 
 #include "designs/ats_bench.h"
 
-namespace nearfar {
+namespace nearfar::tlb_probing_test {
 namespace {
 
 struct ProbingRig {
@@ -98,4 +98,4 @@ TEST_P(ProbingStorm, AnswersEveryRequestOnce) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::tlb_probing_test

@@ -4,7 +4,7 @@
 #include "designs/design.h"
 #include "designs/mmu_parts.h"
 
-namespace nearfar {
+namespace nearfar::trans_fw_test {
 namespace {
 
 constexpr std::uint64_t kRegion = 512;
@@ -314,4 +314,4 @@ TEST(TransFw, CostsWhatItsTablesTake) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::trans_fw_test

@@ -12,7 +12,7 @@
 #include "translation/storm.h"
 #include "workload/catalog.h"
 
-namespace nearfar {
+namespace nearfar::walk_storm_test {
 namespace {
 
 /// The designs of one pool of walkers.
@@ -152,4 +152,4 @@ TEST_P(ThreadsOnWalkDesigns, GiveTheSameStatistics) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::walk_storm_test

@@ -9,7 +9,7 @@
 
 #include "gpu/coalescer.h"
 
-namespace nearfar {
+namespace nearfar::coalescer_test {
 namespace {
 
 /// Pages in order of first touch; in each, the bytes written of every line.
@@ -193,4 +193,4 @@ TEST(Coalescer, AFullLineStaysFull) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::coalescer_test

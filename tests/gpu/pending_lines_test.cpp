@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace nearfar {
+namespace nearfar::pending_lines_test {
 namespace {
 
 PhysPage page_at(unsigned number) { return PhysPage{DeviceId{static_cast<std::uint8_t>(number % 3)}, number * 977U}; }
@@ -135,4 +135,4 @@ TEST_P(PendingLinesTest, KnowWhoWaitsForWhat) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::pending_lines_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace nearfar {
+namespace nearfar::topology_test {
 namespace {
 
 LinkSpec shape(TopologyKind kind) {
@@ -100,4 +100,4 @@ TEST(Topology, HostMayBeFartherThanPeers) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::topology_test

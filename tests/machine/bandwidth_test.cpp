@@ -3,7 +3,7 @@
 
 #include "machine/script.h"
 
-namespace nearfar {
+namespace nearfar::bandwidth_test {
 namespace {
 
 /// Every lane of a wavefront reads 4 bytes of its own line, `times` times over: 64 lines an instruction.
@@ -96,4 +96,4 @@ TEST(SaturatedBank, TakesOneRequestACycle) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::bandwidth_test

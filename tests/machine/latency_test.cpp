@@ -3,7 +3,7 @@
 
 #include "machine/script.h"
 
-namespace nearfar {
+namespace nearfar::latency_test {
 namespace {
 
 constexpr VirtAddr kNoAddress{0};
@@ -181,4 +181,4 @@ TEST(LatencyBreakdown, StagesAddUpToTheTotalUnderLoad) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::latency_test

@@ -13,7 +13,7 @@
 #include "machine/statistics.h"
 #include "workload/catalog.h"
 
-namespace nearfar {
+namespace nearfar::runs_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -257,4 +257,4 @@ TEST_P(StatisticsOf, EveryReportedNameIsExplained) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::runs_test

@@ -6,7 +6,7 @@
 
 #include "machine/script.h"
 
-namespace nearfar {
+namespace nearfar::storm_test {
 namespace {
 
 /// A wavefront's fate drawn from a seed: loads, stores, atomics, scalar loads, barriers, fences over few pages.
@@ -165,4 +165,4 @@ TEST(Storm, ThreadsSeeTheSameStorm) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::storm_test

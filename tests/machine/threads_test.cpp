@@ -4,7 +4,7 @@
 #include "machine/script.h"
 #include "workload/catalog.h"
 
-namespace nearfar {
+namespace nearfar::threads_test {
 namespace {
 
 std::shared_ptr<const Workload> tiny(const std::string& name, std::uint64_t seed) {
@@ -85,4 +85,4 @@ TEST(ThreadsOnGreedyDispatch, GiveTheSameStatistics) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::threads_test

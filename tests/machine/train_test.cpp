@@ -3,7 +3,7 @@
 
 #include "machine/script.h"
 
-namespace nearfar {
+namespace nearfar::train_test {
 namespace {
 
 enum class What { Load, Store };
@@ -102,4 +102,4 @@ TEST(Trains, DoNotSeeTheWindow) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::train_test

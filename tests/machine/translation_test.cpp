@@ -5,7 +5,7 @@
 #include "machine/script.h"
 #include "workload/catalog.h"
 
-namespace nearfar {
+namespace nearfar::translation_test {
 namespace {
 
 /// One wavefront reads one word of each of `pages` pages, one after the other.
@@ -238,4 +238,4 @@ TEST(FullGpuMemory, EndsTheRunWithWhatToDo) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::translation_test

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-namespace nearfar {
+namespace nearfar::dram_map_test {
 namespace {
 
 PhysLine line_of(std::uint64_t number, std::uint64_t line_bytes) {
@@ -95,4 +95,4 @@ TEST(DramMap, FoldedIndexSpreadsStridesThatTheRemainderDoesNot) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::dram_map_test

@@ -13,7 +13,7 @@
 #include "memory/dram_openings.h"
 #include "memory/dram_window.h"
 
-namespace nearfar {
+namespace nearfar::dram_parts_test {
 namespace {
 
 /// The window as a list in order of age.
@@ -278,4 +278,4 @@ TEST(DramScheduler, AgreesWithASteppedOneOnHowLongALoadTakes) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::dram_parts_test

@@ -13,7 +13,7 @@
 
 #include "memory/dram_harness.h"
 
-namespace nearfar {
+namespace nearfar::dram_test {
 namespace {
 
 using testing::ElementsAre;
@@ -520,4 +520,4 @@ TEST(FixedDram, WaitAndServiceAddUp) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::dram_test

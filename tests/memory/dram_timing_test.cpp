@@ -9,7 +9,7 @@
 #include "memory/dram_checker.h"
 #include "memory/dram_harness.h"
 
-namespace nearfar {
+namespace nearfar::dram_timing_test {
 namespace {
 
 template <class T>
@@ -224,4 +224,4 @@ TEST(DramTiming, TheCheckerCatchesEachRule) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::dram_timing_test

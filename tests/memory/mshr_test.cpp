@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-namespace nearfar {
+namespace nearfar::mshr_test {
 namespace {
 
 RC_GTEST_PROP(MshrFile, IsAMapOfBoundedSize, ()) {
@@ -43,4 +43,4 @@ RC_GTEST_PROP(MshrFile, IsAMapOfBoundedSize, ()) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::mshr_test

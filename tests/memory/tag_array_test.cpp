@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-namespace nearfar {
+namespace nearfar::tag_array_test {
 namespace {
 
 /// One set as a list of ways; `order` is from the oldest to the youngest way.
@@ -121,4 +121,4 @@ TEST(TagArray, HashedIndexSpreadsAStrideOverTheSets) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::tag_array_test

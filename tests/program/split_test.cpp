@@ -7,7 +7,7 @@
 
 #include "program/split.h"
 
-namespace nearfar {
+namespace nearfar::split_test {
 namespace {
 
 std::vector<std::uint64_t> groups_of(const Share& share) {
@@ -84,4 +84,4 @@ TEST(Launch, NumbersWorkgroupsXFastest) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::split_test

@@ -9,7 +9,7 @@
 #include "report/claims_file.h"
 #include "report/report_page.h"
 
-namespace nearfar {
+namespace nearfar::browser_test {
 namespace {
 
 using ::testing::AllOf;
@@ -134,4 +134,4 @@ TEST(Browser, OpensTheReportAndUsesIt) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::browser_test

@@ -13,7 +13,7 @@
 #include "report/measure.h"
 #include "study/derive.h"
 
-namespace nearfar {
+namespace nearfar::claims_file_test {
 namespace {
 
 using ::testing::AnyOf;
@@ -111,4 +111,4 @@ INSTANTIATE_TEST_SUITE_P(
             "claims/p.yaml:9:14: there is no claim `p.on` in this file. Did you mean `p.one`?"}));
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::claims_file_test

@@ -7,7 +7,7 @@
 
 #include "cli/process.h"
 
-namespace nearfar {
+namespace nearfar::commands_test {
 namespace {
 
 using ::testing::AllOf;
@@ -115,6 +115,13 @@ TEST_F(Reproduction, OfAnUnknownPaperOrStoreIsAMistake) {
   EXPECT_FALSE(std::filesystem::exists(scratch_.file("report.html")));
 }
 
+TEST_F(Reproduction, OfAStudyCanBePlannedWithoutAStore) {
+  const Outcome outcome = program("study walkers --quick --dry-run");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("3 of 3 runs are missing"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.file("nearfar.db")));
+}
+
 TEST_F(Reproduction, ComposesDesigns) {
   const Outcome outcome =
       program("compose MT --system mmu-4gpu --designs ideal-walkers,ideal-migration,first-touch,on-touch" + kTiny +
@@ -179,4 +186,4 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"report --output /no/such/folder/r.html", "there is no folder"}));
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::commands_test

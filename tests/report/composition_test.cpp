@@ -10,7 +10,7 @@
 
 #include "report/knee.h"
 
-namespace nearfar {
+namespace nearfar::composition_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -133,4 +133,4 @@ TEST(Knee, OfASweepThatGetsWorseIsItsStart) {
 TEST(Knee, OfOneSettingIsNowhere) { EXPECT_FALSE(find_knee(std::vector<double>{1}).enough); }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::composition_test

@@ -11,7 +11,7 @@
 #include "report/figure_text.h"
 #include "report/page.h"
 
-namespace nearfar {
+namespace nearfar::figure_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -135,4 +135,4 @@ TEST(FigureHtml, HasItsNumbersAsATable) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::figure_test

@@ -7,7 +7,7 @@
 #include "report/claims_file.h"
 #include "report/report_page.h"
 
-namespace nearfar {
+namespace nearfar::measure_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -130,4 +130,4 @@ TEST_F(Measured, MechanismsStandBesideSpeedups) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::measure_test

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace nearfar {
+namespace nearfar::tuning_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -68,4 +68,4 @@ TEST(Tuning, IsDrawnWithItsKnees) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::tuning_test

@@ -8,7 +8,7 @@
 
 #include <limits>
 
-namespace nearfar {
+namespace nearfar::verdict_test {
 namespace {
 
 using ::testing::DoubleEq;
@@ -151,4 +151,4 @@ RC_GTEST_PROP(Verdict, GetsNoWorseNearer, ()) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::verdict_test

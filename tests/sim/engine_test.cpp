@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace nearfar {
+namespace nearfar::engine_test {
 namespace {
 
 constexpr Cycle kLatency = 40;
@@ -249,4 +249,4 @@ TEST(Engine, ProgressIsToldFromTimeToTime) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::engine_test

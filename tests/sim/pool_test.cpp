@@ -8,7 +8,7 @@
 
 #include "sim/transaction.h"
 
-namespace nearfar {
+namespace nearfar::pool_test {
 namespace {
 
 RC_GTEST_PROP(TransactionPool, NeverHandsOutWhatIsInUse, ()) {
@@ -69,4 +69,4 @@ RC_GTEST_PROP(TransactionQueue, IsFirstInFirstOut, ()) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::pool_test

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace nearfar {
+namespace nearfar::serializer_test {
 namespace {
 
 /// Time as an exact fraction: ticks of 1 / bandwidth cycles.
@@ -137,4 +137,4 @@ TEST(SharedSerializer, CutThroughCostsNothingWhereTheWayIsFree) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::serializer_test

@@ -10,7 +10,7 @@
 #include <optional>
 #include <tuple>
 
-namespace nearfar {
+namespace nearfar::wheel_test {
 namespace {
 
 class WheelAndReference {
@@ -174,4 +174,4 @@ TEST(Wheel, LimitHoldsEventsBackWithoutMovingTime) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::wheel_test

@@ -8,7 +8,7 @@
 
 #include "study/made_up.h"
 
-namespace nearfar {
+namespace nearfar::derive_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -174,4 +174,4 @@ TEST(Derive, WeightedSpeedupsAreAgainstEachOneAlone) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::derive_test

@@ -7,7 +7,7 @@
 
 #include "config/error.h"
 
-namespace nearfar {
+namespace nearfar::experiment_test {
 namespace {
 
 std::uint64_t value(const Application& application, const std::string& name) {
@@ -82,4 +82,4 @@ TEST(Applications, NeedAGpuEach) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::experiment_test

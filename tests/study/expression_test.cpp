@@ -8,7 +8,7 @@
 #include "config/error.h"
 #include "study/made_up.h"
 
-namespace nearfar {
+namespace nearfar::expression_test {
 namespace {
 
 const Statistics kStatistics = testing::stored({{"a.x", 6}, {"b_1.y", 4}, {"zero", 0}}).statistics;
@@ -74,4 +74,4 @@ TEST(Expression, KnowsTheStatisticsOfRuns) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::expression_test

@@ -11,7 +11,7 @@
 #include "config/error.h"
 #include "config/words.h"
 
-namespace nearfar {
+namespace nearfar::named_run_test {
 namespace {
 
 using testing::ScratchFolder;
@@ -105,4 +105,4 @@ TEST(NamedRun, KnowsWhichDesignsAreMissing) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::named_run_test

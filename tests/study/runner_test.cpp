@@ -16,7 +16,7 @@
 #include "cli/process.h"
 #include "study/made_up.h"
 
-namespace nearfar {
+namespace nearfar::runner_test {
 namespace {
 
 using ::testing::AllOf;
@@ -304,4 +304,4 @@ TEST(PlanRuns, SetsAsideWhatNeedsADesignThatDoesNotExist) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::runner_test

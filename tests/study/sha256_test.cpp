@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace nearfar {
+namespace nearfar::sha256_test {
 namespace {
 
 std::string hash(std::string_view text) {
@@ -30,4 +30,4 @@ TEST(Sha256, DoesNotDependOnHowTextIsCut) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::sha256_test

@@ -15,7 +15,7 @@
 #include "cli/process.h"
 #include "study/made_up.h"
 
-namespace nearfar {
+namespace nearfar::slurm_test {
 namespace {
 
 using ::testing::AllOf;
@@ -133,4 +133,4 @@ TEST_F(Slurm, AnotherCollectorTakesOver) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::slurm_test

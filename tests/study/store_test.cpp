@@ -8,7 +8,7 @@
 #include "cli/process.h"
 #include "study/made_up.h"
 
-namespace nearfar {
+namespace nearfar::store_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -108,4 +108,4 @@ TEST(ResultFile, IsBelievedOnlyWhenItIsComplete) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::store_test

@@ -8,7 +8,7 @@
 
 #include "config/error.h"
 
-namespace nearfar {
+namespace nearfar::study_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -187,4 +187,4 @@ TEST(StudyFile, AnUnknownNameSaysTheNearest) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::study_file_test

@@ -8,7 +8,7 @@
 #include "machine/script.h"
 #include "sim/error.h"
 
-namespace nearfar {
+namespace nearfar::address_space_test {
 namespace {
 
 constexpr DeviceId kHost{4};
@@ -71,4 +71,4 @@ TEST(Placement, FramesAreNeverSharedAndStrayAddressesAreCaught) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::address_space_test

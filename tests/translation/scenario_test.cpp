@@ -5,7 +5,7 @@
 
 #include "translation/rig.h"
 
-namespace nearfar {
+namespace nearfar::scenario_test {
 namespace {
 
 constexpr std::uint64_t kRegion = 512;  ///< pages of one leaf table page
@@ -526,4 +526,4 @@ TEST(IommuPendingTable, HoldsUpRequestsWhenItIsFull) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::scenario_test

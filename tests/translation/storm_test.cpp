@@ -1,7 +1,7 @@
 // The baseline in storms (storm.h).
 #include "translation/storm.h"
 
-namespace nearfar {
+namespace nearfar::storm_test {
 namespace {
 
 class TranslationStorm : public ::testing::TestWithParam<std::uint64_t> {};
@@ -14,4 +14,4 @@ TEST_P(TranslationStorm, AnswersEveryRequestOnce) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::storm_test

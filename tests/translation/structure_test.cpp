@@ -12,7 +12,7 @@
 #include "translation/tlb.h"
 #include "translation/walk_cache.h"
 
-namespace nearfar {
+namespace nearfar::structure_test {
 namespace {
 
 /// A set-associative LRU as a list for each set, most recent first.
@@ -199,4 +199,4 @@ TEST(LookupPortTurns, AreGivenInOrder) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::structure_test

@@ -8,7 +8,7 @@
 #include "translation/iommu.h"
 #include "translation/message.h"
 
-namespace nearfar {
+namespace nearfar::svm_test {
 namespace {
 
 /// Page-table reads take 100 cycles and nothing else takes any, unless a test says so.
@@ -116,4 +116,4 @@ TEST(SvmIommu, HitsCostTheLevelsTheyPass) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::svm_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace nearfar {
+namespace nearfar::walk_concurrency_test {
 namespace {
 
 struct PlainRead {
@@ -95,4 +95,4 @@ TEST(WalkConcurrency, ForgetsWhatCannotCountAnyMore) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::walk_concurrency_test

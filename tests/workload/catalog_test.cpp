@@ -8,7 +8,7 @@
 #include "config/error.h"
 #include "workload/census.h"
 
-namespace nearfar {
+namespace nearfar::catalog_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -210,4 +210,4 @@ TEST(Catalog, ReadsSizes) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::catalog_test

@@ -6,7 +6,7 @@
 #include "workload/census.h"
 #include "workload/mixes.h"
 
-namespace nearfar {
+namespace nearfar::expected_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -52,4 +52,4 @@ TEST(Mixes, AreFourWorkloadsEachWithParametersTheyHave) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::expected_test

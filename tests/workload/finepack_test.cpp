@@ -8,7 +8,7 @@
 #include "workload/graph/algorithms.h"
 #include "workload/graph/generators.h"
 
-namespace nearfar {
+namespace nearfar::finepack_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -209,4 +209,4 @@ TEST(Turbulence, ExchangesAreAllToAll) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::finepack_test

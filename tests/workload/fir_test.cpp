@@ -3,7 +3,7 @@
 
 #include "workload/census.h"
 
-namespace nearfar {
+namespace nearfar::fir_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -73,4 +73,4 @@ TEST(Fir, GpusShareOnePageAtEachBorder) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::fir_test

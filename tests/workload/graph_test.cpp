@@ -9,7 +9,7 @@
 
 #include "workload/graph/generators.h"
 
-namespace nearfar {
+namespace nearfar::graph_test {
 namespace {
 
 void expect_well_formed(const Csr& csr) {
@@ -291,4 +291,4 @@ TEST(Csr, AppendsPairsToTheEndsOfTheirRows) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::graph_test

@@ -3,7 +3,7 @@
 
 #include "workload/census.h"
 
-namespace nearfar {
+namespace nearfar::km_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -88,4 +88,4 @@ TEST(KMeans, ClustersAreReadInOrder) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::km_test

@@ -3,7 +3,7 @@
 
 #include "workload/census.h"
 
-namespace nearfar {
+namespace nearfar::mm_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -76,4 +76,4 @@ TEST(Multiply, ItemsReadRowsOfAAndColumnsOfB) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::mm_test

@@ -3,7 +3,7 @@
 
 #include "workload/census.h"
 
-namespace nearfar {
+namespace nearfar::mt_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -58,4 +58,4 @@ TEST(Transpose, ItemsMoveTheirVectorsAcrossTheDiagonal) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::mt_test

@@ -7,7 +7,7 @@
 #include "workload/graph/algorithms.h"
 #include "workload/graph/generators.h"
 
-namespace nearfar {
+namespace nearfar::pannotia_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -174,4 +174,4 @@ TEST(Ranks, DecideHowLongPageRankRuns) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::pannotia_test

@@ -3,7 +3,7 @@
 
 #include "workload/census.h"
 
-namespace nearfar {
+namespace nearfar::polybench_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -184,4 +184,4 @@ TEST(PolyBench, TheStreamsOfLuDecompose) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::polybench_test

@@ -4,7 +4,7 @@
 #include "workload/census.h"
 #include "workload/graph/generators.h"
 
-namespace nearfar {
+namespace nearfar::pr_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -134,4 +134,4 @@ TEST(PageRank, ItemsMultiplyEvery64thEdge) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::pr_test

@@ -13,7 +13,7 @@
 #include "workload/graph/algorithms.h"
 #include "workload/graph/generators.h"
 
-namespace nearfar {
+namespace nearfar::reader_test {
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
@@ -203,4 +203,4 @@ TEST(Input, MayBeRenumberedWithItsWeights) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::reader_test

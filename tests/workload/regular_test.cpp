@@ -5,7 +5,7 @@
 
 #include "workload/census.h"
 
-namespace nearfar {
+namespace nearfar::regular_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -278,4 +278,4 @@ TEST(Hotspot, TouchesTheLinesOfTheClosedForm) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::regular_test

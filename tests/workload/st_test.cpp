@@ -3,7 +3,7 @@
 
 #include "workload/census.h"
 
-namespace nearfar {
+namespace nearfar::st_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -75,4 +75,4 @@ TEST(Stencil, VerticalBandsShareThePagesOfTheRows) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::st_test

@@ -8,7 +8,7 @@
 
 #include "workload/census.h"
 
-namespace nearfar {
+namespace nearfar::streams_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -267,4 +267,4 @@ TEST(Op, CountsInstructions) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::streams_test

@@ -7,7 +7,7 @@
 #include "workload/census.h"
 #include "workload/graph/algorithms.h"
 
-namespace nearfar {
+namespace nearfar::umh_test {
 namespace {
 
 using namespace nearfar::testing;
@@ -230,4 +230,4 @@ TEST(HaarWavelet, EveryCoefficientIsStoredOnce) {
 }
 
 }  // namespace
-}  // namespace nearfar
+}  // namespace nearfar::umh_test

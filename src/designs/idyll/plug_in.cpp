@@ -15,14 +15,14 @@ namespace {
 
 constexpr unsigned kIrmbPlace = 1;  // in the chain before the GMMU walk
 constexpr unsigned kOffsetBits = 9;
-constexpr const char* kGroup = "IDYLL: fewer invalidations of page tables, and lazy ones.";
+constexpr const char* kIdyll = "IDYLL: fewer invalidations of page tables, and lazy ones.";
 
 DeviceId host_of(const SystemSpec& system) { return DeviceId{static_cast<std::uint8_t>(system.gpus)}; }
 
 class Dir final : public PlugIn {
  public:
   void describe(Section& root) override {
-    Section group = root.group("idyll", kGroup);
+    Section group = root.group("idyll", kIdyll);
     spec_.describe(group);
   }
   void attach(Host& host, const SystemSpec& system) const override {
@@ -44,7 +44,7 @@ class Dir final : public PlugIn {
 class InMem final : public PlugIn {
  public:
   void describe(Section& root) override {
-    root.group("idyll", kGroup).child("vm_cache", spec_, "The VM-Cache, which holds entries of the VM-Table.");
+    root.group("idyll", kIdyll).child("vm_cache", spec_, "The VM-Cache, which holds entries of the VM-Table.");
   }
   void check(const SystemSpec&, const Configuration& configuration) const override {
     if (spec_.entries % spec_.ways == 0) return;
@@ -71,7 +71,7 @@ class InMem final : public PlugIn {
 class Lazy final : public PlugIn {
  public:
   void describe(Section& root) override {
-    root.group("idyll", kGroup).child("irmb", spec_, "The Invalidation Request Merging Buffer of a GPU.");
+    root.group("idyll", kIdyll).child("irmb", spec_, "The Invalidation Request Merging Buffer of a GPU.");
   }
   void check(const SystemSpec& system, const Configuration& configuration) const override {
     if (system.invalidate.how == InvalidateHow::Walk) return;

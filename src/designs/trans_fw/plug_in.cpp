@@ -14,7 +14,7 @@ namespace nearfar {
 namespace {
 
 constexpr unsigned kPrtPlace = 2;  // in the chain before the GMMU walk: behind IDYLL's IRMB
-constexpr const char* kGroup = "Trans-FW: short-circuited walks and forwarded faults.";
+constexpr const char* kTransFw = "Trans-FW: short-circuited walks and forwarded faults.";
 
 std::string fingerprints(const CuckooFilterSpec& filter) {
   return fmt::format("{} buckets × {} × {} bits", filter.buckets, filter.slots, filter.fingerprint_bits);
@@ -23,7 +23,7 @@ std::string fingerprints(const CuckooFilterSpec& filter) {
 class Prt final : public PlugIn {
  public:
   void describe(Section& root) override {
-    root.group("trans_fw", kGroup).child("prt", spec_, "The Pending Request Table of a GPU.");
+    root.group("trans_fw", kTransFw).child("prt", spec_, "The Pending Request Table of a GPU.");
   }
   void attach(Gpu& gpu, const SystemSpec&) const override {
     auto& table = gpu.parts().add(std::make_unique<PendingRequestTable>(*gpu.gmmu(), spec_));
@@ -61,7 +61,7 @@ class Prt final : public PlugIn {
 class Ft final : public PlugIn {
  public:
   void describe(Section& root) override {
-    root.group("trans_fw", kGroup).child("ft", spec_, "The Forwarding Table of the host.");
+    root.group("trans_fw", kTransFw).child("ft", spec_, "The Forwarding Table of the host.");
   }
   void attach(Gpu& gpu, const SystemSpec& system) const override {
     const ForwardOptions options{DeviceId{static_cast<std::uint8_t>(system.gpus)}, spec_.probe_l2_tlb,
