@@ -96,16 +96,17 @@ class PendingLines {
     group.lines |= std::uint64_t{1} << line.index();
     ++used_;
   }
-  /// Another waits for a line of the group.
+  /// Another waits for a line of the group. Who comes twice for one line, by two virtual pages, is answered twice.
   void join(Group& group, PhysLine line, Target target) {
+    const std::uint64_t bit = std::uint64_t{1} << line.index();
     Join* last = group.joined.back();
-    if (last == nullptr || last->target != target) {
+    if (last == nullptr || last->target != target || (last->lines & bit) != 0) {
       last = joins_.take();
       last->lines = 0;
       last->target = target;
       group.joined.push(last);
     }
-    last->lines |= std::uint64_t{1} << line.index();
+    last->lines |= bit;
   }
 
   /// Frees the registers of lines that have come, which are of one group. Who joined is to be given back.
