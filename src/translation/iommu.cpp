@@ -115,7 +115,8 @@ bool Iommu::look_up(const Transaction& t) {
 
   Waiter waiter{gpu, 0, t.line.value - t.accounted, t.user != 0};
   spend(waiter, MissPart::IommuLink, t.line.value);
-  spend(waiter, MissPart::IommuTlb, now);
+  spend(waiter, MissPart::IommuTlb, t.when);
+  spend(waiter, MissPart::IommuQueue, now);  // for room, or behind others that did
   count(page, [](IommuProcessStats& stats) { ++stats.lookups; });
   if (observed_) note_reuse(page);
   if (held != nullptr) {
