@@ -82,6 +82,20 @@ TEST(SvmIommu, FullBufferHoldsUpEverythingBehind) {
   EXPECT_EQ(bench.done.at(held), 1400U) << "a hit behind a request that waits for a place";
 }
 
+TEST(SvmIommu, WaitingForAPlaceIsNotPutToTheLookup) {
+  IommuSpec spec = SvmBench::spec();
+  spec.queue = 2;
+  spec.l1_tlb = {32, 32, 4};
+  spec.tlb = {{256, 8, 16}, 0};
+  SvmBench bench(spec);
+  for (std::uint64_t i = 0; i < 6; ++i) bench.ask(SvmBench::cold(i), 1000);
+  bench.run();
+  const auto part = [&](MissPart which) { return bench.iommu().parts().parts[static_cast<std::size_t>(which)]; };
+  EXPECT_EQ(part(MissPart::IommuTlb), 6U * 20);
+  EXPECT_EQ(part(MissPart::IommuWalk), 6U * 400);
+  EXPECT_EQ(part(MissPart::IommuQueue), 400U * (1 + 2 + 3 + 4 + 5));
+}
+
 TEST(SvmIommu, EachFreePlaceLetsOneRequestIn) {
   IommuSpec spec = SvmBench::spec();
   spec.queue = 2;
