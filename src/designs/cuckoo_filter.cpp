@@ -1,6 +1,7 @@
 #include "designs/cuckoo_filter.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace nearfar {
@@ -11,7 +12,12 @@ CuckooFilter::CuckooFilter(const CuckooFilterSpec& spec, Hash hash)
       random_(spec.seed),
       most_(static_cast<std::uint32_t>((std::uint64_t{1} << spec.counter_bits) - 1)),
       fingerprints_(std::size_t{spec.buckets} * spec.slots),
-      counters_(spec.counter_count()) {}
+      sums_(std::size_t{1} << spec.fingerprint_bits),
+      counters_(spec.counter_count()) {
+  for (std::size_t f = 0; f < sums_.size(); ++f) {
+    sums_[f] = static_cast<std::uint32_t>(hash(f, spec.seed) % spec.buckets);
+  }
+}
 
 CuckooFilter::Place CuckooFilter::place_of(std::uint64_t key) const {
   const std::uint64_t h = hash_(key, spec_.seed);
@@ -21,8 +27,8 @@ CuckooFilter::Place CuckooFilter::place_of(std::uint64_t key) const {
 }
 
 std::uint32_t CuckooFilter::other(std::uint32_t bucket, std::uint16_t fingerprint) const {
-  const std::uint64_t sum = hash_(fingerprint, spec_.seed) % spec_.buckets;
-  return static_cast<std::uint32_t>((sum + spec_.buckets - bucket) % spec_.buckets);
+  const std::uint32_t sum = sums_[fingerprint];
+  return sum >= bucket ? sum - bucket : sum + spec_.buckets - bucket;
 }
 
 bool CuckooFilter::holds(std::uint32_t index, std::uint16_t fingerprint) const {
@@ -48,6 +54,15 @@ bool CuckooFilter::replace(std::uint32_t index, std::uint16_t from, std::uint16_
   return true;
 }
 
+/// Whether a bucket has an empty slot; of the usual sizes without looking at each of them.
+bool CuckooFilter::has_room(std::uint32_t index) const {
+  constexpr std::uint64_t kOnes = 0x0001'0001'0001'0001, kTops = 0x8000'8000'8000'8000;
+  if (spec_.slots != 2 && spec_.slots != 4) return holds(index, 0);
+  std::uint64_t slots = ~std::uint64_t{0};
+  std::memcpy(&slots, bucket(index), spec_.slots == 4 ? 8 : 4);
+  return ((slots - kOnes) & ~slots & kTops) != 0;  // a borrow into the top bit of what was zero
+}
+
 bool CuckooFilter::insert(std::uint64_t key) {
   ++stored_;
   if (spec_.overflow == FilterOverflow::Exact) {
@@ -58,10 +73,14 @@ bool CuckooFilter::insert(std::uint64_t key) {
   if (replace(place.first, 0, place.fingerprint) || replace(place.second, 0, place.fingerprint)) return true;
   std::uint16_t homeless = place.fingerprint;
   std::uint32_t at = (draw() & 1) == 0 ? place.first : place.second;
+  const bool full = stored_ > fingerprints_.size();  // then no slot need be searched for an empty one
+  const std::uint64_t low =
+      (spec_.slots & (spec_.slots - 1)) == 0 ? spec_.slots - 1 : 0;  // a mask is a quick remainder
   for (std::uint32_t kick = 0; kick < spec_.max_kicks; ++kick) {
-    std::swap(homeless, bucket(at)[draw() % spec_.slots]);
+    const std::uint64_t drawn = draw();
+    std::swap(homeless, bucket(at)[low != 0 ? drawn & low : drawn % spec_.slots]);
     at = other(at, homeless);
-    if (replace(at, 0, homeless)) return true;
+    if (!full && has_room(at)) return replace(at, 0, homeless);
   }
   --stored_;
   if (spec_.overflow == FilterOverflow::Conservative) count(at, homeless);

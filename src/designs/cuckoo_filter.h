@@ -79,6 +79,7 @@ class CuckooFilter {
 
   Place place_of(std::uint64_t key) const;
   std::uint32_t other(std::uint32_t bucket, std::uint16_t fingerprint) const;
+  bool has_room(std::uint32_t index) const;
   std::uint16_t* bucket(std::uint32_t index) { return fingerprints_.data() + std::size_t{index} * spec_.slots; }
   const std::uint16_t* bucket(std::uint32_t index) const {
     return fingerprints_.data() + std::size_t{index} * spec_.slots;
@@ -95,6 +96,7 @@ class CuckooFilter {
   std::uint64_t random_;
   std::uint32_t most_;                       ///< a counter's greatest value
   std::vector<std::uint16_t> fingerprints_;  ///< bucket by bucket; 0 is an empty slot
+  std::vector<std::uint32_t> sums_;          ///< by fingerprint: what its two buckets add up to, modulo their number
   std::vector<std::uint32_t> counters_;
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> items_;  ///< exact: how often each was inserted
   std::uint64_t stored_ = 0;
