@@ -134,7 +134,7 @@ void print_table(std::span<char*> names) {
 
 int main(int argc, char** argv) {
   using namespace nearfar;
-  nearfar::use_huge_pages(argv);
+  use_huge_pages(argv);
   if (argc > 1 && std::string_view(argv[1]) == "table") {
     print_table({argv + 2, argv + argc});
     return 0;

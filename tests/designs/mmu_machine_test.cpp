@@ -34,11 +34,7 @@ TEST_P(MmuDesigns, LoseNothingInAStormAndNeverStop) {
     SCOPED_TRACE(seed);
     const Outcome run = simulate(tiny_machine(TranslationKind::Mmu, designs, seed), {roamers(seed, 4 + seed % 11, 16)});
     EXPECT_GT(run.count("l2_miss.count"), 0U);
-    std::uint64_t parts = 0;
-    for (const StatValue& value : run.result.statistics) {
-      if (value.name.starts_with("l2_miss.component.")) parts += value.count;
-    }
-    EXPECT_EQ(parts, run.count("l2_miss.latency") + run.count("l2_miss.discarded"));
+    expect_parts_add_up(run);
   }
 }
 

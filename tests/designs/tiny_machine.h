@@ -2,6 +2,8 @@
 // machines are made of.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <pcg_random.hpp>
 #include <string>
@@ -47,6 +49,15 @@ inline std::shared_ptr<Script> roamers(std::uint64_t seed, std::uint64_t pages, 
 inline std::vector<std::shared_ptr<const Workload>> storm_programs(std::uint64_t seed, bool several) {
   if (!several) return {roamers(seed, 4 + seed % 11, 16)};
   return {roamers(seed, 6, 4), roamers(seed + 1, 9, 8), roamers(seed + 2, 4, 6), roamers(seed + 3, 12, 3)};
+}
+
+/// The parts of misses add up to their latency, whatever the designs.
+inline void expect_parts_add_up(const Outcome& run) {
+  std::uint64_t parts = 0;
+  for (const StatValue& value : run.result.statistics) {
+    if (value.name.starts_with("l2_miss.component.")) parts += value.count;
+  }
+  EXPECT_EQ(parts, run.count("l2_miss.latency") + run.count("l2_miss.discarded"));
 }
 
 /// Settings of a tiny machine, each of them different for different seeds.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -35,7 +36,7 @@ class WheelAndReference {
     if (expected_.empty() || std::get<0>(expected_.begin()->first) >= limit) return t == nullptr;
     const Transaction* expected = expected_.begin()->second;
     expected_.erase(expected_.begin());
-    return t == expected && t->when == wheel_.now();
+    return t == expected && t->when == wheel_.now() && hints_are_pending();
   }
 
   bool agrees() const { return wheel_.pending() == expected_.size() && wheel_.next_time() == next_time(); }
@@ -44,6 +45,16 @@ class WheelAndReference {
   bool empty() const { return expected_.empty(); }
 
  private:
+  /// What is said to come soon is yet to come: the next of it in the next cycle that has events, then another later.
+  bool hints_are_pending() const {
+    const Wheel::Soon soon = wheel_.soon();
+    if (soon.next == nullptr) return soon.later == nullptr;
+    const auto pending = [this](const Transaction* hint) {
+      return std::ranges::any_of(expected_, [&](const auto& event) { return event.second == hint; });
+    };
+    if (!pending(soon.next) || soon.next->when != next_time()) return false;
+    return soon.later == nullptr || (pending(soon.later) && soon.later->when > soon.next->when);
+  }
   Transaction* make() {
     storage_.emplace_back();
     storage_.back().mask = sequence_++;
