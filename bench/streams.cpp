@@ -1,15 +1,22 @@
 // How fast wavefronts' streams are made, and made and coalesced, with nothing behind them: the ceiling of every whole
-// run. bench_streams [small|medium|paper] bench_streams table [workloads…]: counts them, or all, in every size, as rows
-// for src/workload/expected.cpp
+// run.
+//   bench_streams [small|medium|paper [workloads…]]: of these workloads, or of all
+//   bench_streams share [workloads…]: what part of a whole run's time (medium, ideal-4gpu) streams and coalescing take
+//   bench_streams table [workloads…]: counts them, or all, in every size, as rows for src/workload/expected.cpp
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "gpu/coalescer.h"
+#include "machine/run.h"
+#include "machine/system_file.h"
 #include "sim/huge_pages.h"
 #include "workload/catalog.h"
 
@@ -115,9 +122,35 @@ void report(const WorkloadInfo& info, SizeClass size) {
              static_cast<double>(tally.lines) * mega, static_cast<double>(tally.pages) * mega, tally.frame);
 }
 
+/// Of the named workloads, or of all when none is named.
+std::vector<WorkloadInfo> chosen(std::span<char*> names) {
+  std::vector<WorkloadInfo> all(catalog().begin(), catalog().end());
+  std::erase_if(all, [&](const WorkloadInfo& info) {
+    return !names.empty() && std::ranges::find(names, info.name) == names.end();
+  });
+  return all;
+}
+
+/// Streams and coalescing for themselves against whole runs with the least behind them: ideal translation.
+void print_shares(std::span<char*> names) {
+  const SystemSpec system = load_system("ideal-4gpu", {}).spec;
+  fmt::print("{:11} {:>10} {:>10} {:>8}\n", "workload", "streams s", "run s", "share");
+  for (const WorkloadInfo& info : chosen(names)) {
+    const std::shared_ptr<const Workload> workload = make_workload(info.name, SizeClass::Medium, {}, 1);
+    const double streams = measure(*workload, true).seconds;
+    RunRequest request;
+    request.system = system;
+    request.applications = {workload};
+    const std::clock_t start = std::clock();
+    run(request);
+    const double whole = seconds_since(start);
+    fmt::print("{:11} {:>10.2f} {:>10.2f} {:>6.1f} %\n", info.name, streams, whole, 100 * streams / whole);
+    std::fflush(stdout);
+  }
+}
+
 void print_table(std::span<char*> names) {
-  for (const WorkloadInfo& info : catalog()) {
-    if (!names.empty() && std::ranges::find(names, info.name) == names.end()) continue;
+  for (const WorkloadInfo& info : chosen(names)) {
     fmt::print("      {{\"{}\", {{{{", info.name);
     for (const SizeClass size : {SizeClass::Small, SizeClass::Medium, SizeClass::Paper}) {
       const auto workload = make_workload(info.name, size, {}, 1);
@@ -139,11 +172,15 @@ int main(int argc, char** argv) {
     print_table({argv + 2, argv + argc});
     return 0;
   }
+  if (argc > 1 && std::string_view(argv[1]) == "share") {
+    print_shares({argv + 2, argv + argc});
+    return 0;
+  }
   const SizeClass size = parse_size(argc > 1 ? std::string_view(argv[1]) : "medium");
   fmt::print("size {}, {} lanes, {} B lines\n", size_name(size), kLanes, kLineBytes);
   fmt::print("{:11} {:>8} {:>8} {:>12} {:>12} {:>9} {:>9} {:>9} {:>9} {:>7}\n", "", "", "", "", "", "streams",
              "coalesced", "", "", "");
   fmt::print("{:11} {:>8} {:>8} {:>12} {:>12} {:>9} {:>9} {:>9} {:>9} {:>7}\n", "workload", "make s", "run s",
              "instructions", "lines", "M lanes/s", "M lanes/s", "M lines/s", "M pages/s", "frame B");
-  for (const WorkloadInfo& info : catalog()) report(info, size);
+  for (const WorkloadInfo& info : chosen({argv + std::min(argc, 2), argv + argc})) report(info, size);
 }

@@ -11,29 +11,40 @@ constexpr std::uint64_t kAll = ~std::uint64_t{0};
 /// Bits first..last.
 constexpr std::uint64_t bits(std::uint64_t first, std::uint64_t last) { return kAll << first & kAll >> (63 - last); }
 
-/// Joins the bytes of consecutive active lanes as far as each lane follows the one before it, or repeats it.
-template <class Emit>
-void for_each_run(const LaneAddresses& lanes, unsigned bytes, Emit emit) {
+/// Calls `touch(address)` for every active lane, in order.
+template <class Touch>
+void for_each_lane(const LaneAddresses& lanes, Touch touch) {
   std::uint64_t active = lanes.active;
-  if (active == 0) return;
-  std::uint64_t begin = lanes.address[static_cast<unsigned>(std::countr_zero(active))];
-  std::uint64_t end = begin;
   while (active != 0) {
     const auto first = static_cast<unsigned>(std::countr_zero(active));
     const unsigned stop = first + static_cast<unsigned>(std::countr_one(active >> first));
-    for (unsigned lane = first; lane < stop; ++lane) {
-      const std::uint64_t address = lanes.address[lane];
-      if (address == end) {
-        end += bytes;
-      } else if (address + bytes != end) {
-        emit(begin, end);
-        begin = address;
-        end = address + bytes;
-      }
-    }
+    for (unsigned lane = first; lane < stop; ++lane) touch(lanes.address[lane]);
     active = stop < kMaxLanes ? active & kAll << stop : 0;
   }
+}
+
+/// Joins the bytes of consecutive active lanes as far as each lane follows the one before it, or repeats it.
+template <class Emit>
+void for_each_run(const LaneAddresses& lanes, unsigned bytes, Emit emit) {
+  if (lanes.active == 0) return;
+  std::uint64_t begin = lanes.address[static_cast<unsigned>(std::countr_zero(lanes.active))];
+  std::uint64_t end = begin;
+  for_each_lane(lanes, [&](std::uint64_t address) {
+    if (address == end) {
+      end += bytes;
+    } else if (address + bytes != end) {
+      emit(begin, end);
+      begin = address;
+      end = address + bytes;
+    }
+  });
   emit(begin, end);
+}
+
+/// Guesses by the first two lanes whether most lanes follow each other: a matter of speed, not of the answer.
+bool begins_as_run(const LaneAddresses& lanes, unsigned bytes) {
+  const std::uint64_t step = lanes.address[1] - lanes.address[0];
+  return step == bytes || step == 0;
 }
 
 }  // namespace
@@ -46,21 +57,27 @@ std::span<const PageGroup> Coalescer::loads(const LaneAddresses& lanes, unsigned
   count_ = 0;
   if (lanes.row_lanes != 0) {
     load_run(lanes.row_begin, lanes.row_begin + std::uint64_t{lanes.row_lanes} * bytes);
-  } else {
+  } else if (begins_as_run(lanes, bytes)) {
     for_each_run(lanes, bytes, [this](std::uint64_t begin, std::uint64_t end) { load_run(begin, end); });
+  } else {
+    load_lanes(lanes, bytes);
   }
   return {loads_.data(), count_};
 }
 
 Stores Coalescer::stores(const LaneAddresses& lanes, unsigned bytes) {
   count_ = 0;
-  pending_count_ = 0;
+  partial_count_ = 0;
+  in_order_ = true;
   if (lanes.row_lanes != 0) {
     store_run(lanes.row_begin, lanes.row_begin + std::uint64_t{lanes.row_lanes} * bytes);
-  } else {
+  } else if (begins_as_run(lanes, bytes)) {
     for_each_run(lanes, bytes, [this](std::uint64_t begin, std::uint64_t end) { store_run(begin, end); });
+  } else {
+    store_lanes(lanes, bytes);
   }
-  return {{stores_.data(), count_}, {partial_.data(), order_pending()}};
+  if (!in_order_) order_partial();
+  return {{stores_.data(), count_}, {partial_.data(), partial_count_}};
 }
 
 template <class Group>
@@ -104,6 +121,28 @@ std::uint8_t* Coalescer::slot_of(const std::array<Group, kMaxGroups>& groups, Vi
   return &slots_[slot];
 }
 
+/// Lanes that do not follow each other, one by one: those of one page only add their lines to a mask.
+void Coalescer::load_lanes(const LaneAddresses& lanes, unsigned bytes) {
+  std::uint64_t page = kAll;  // whose lines are being gathered
+  std::uint64_t lines = 0;
+  for_each_lane(lanes, [&](std::uint64_t begin) {
+    const std::uint64_t last = begin + bytes - 1;
+    if (begin >> kPageShift != page || last >> kPageShift != page) {
+      if (lines != 0) loads_[current_].lines |= lines;
+      lines = 0;
+      page = begin >> kPageShift;
+      if (last >> kPageShift != page) {
+        load_run(begin, last + 1);
+        page = kAll;
+        return;
+      }
+      group_of(loads_, VirtPage{page});
+    }
+    lines |= lines_of(begin, last + 1);
+  });
+  if (lines != 0) loads_[current_].lines |= lines;
+}
+
 void Coalescer::load_run(std::uint64_t begin, std::uint64_t end) {
   while (begin < end) {
     const VirtPage page = page_of(VirtAddr{begin});
@@ -123,6 +162,7 @@ void Coalescer::store_run(std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t whole_to = stop & ~in_line;
     if (whole_from < whole_to) {
       const std::uint64_t whole = lines_of(whole_from, whole_to);
+      if ((group.partial() & whole) != 0) in_order_ = false;
       group.lines |= whole;
       group.full |= whole;
     }
@@ -132,47 +172,68 @@ void Coalescer::store_run(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
+/// Lanes that do not follow each other, one by one: most write a part of a line.
+void Coalescer::store_lanes(const LaneAddresses& lanes, unsigned bytes) {
+  const std::uint64_t in_line = (std::uint64_t{1} << line_shift_) - 1;
+  for_each_lane(lanes, [&](std::uint64_t begin) {
+    if ((begin & in_line) + bytes <= in_line) {
+      store_part(group_of(stores_, page_of(VirtAddr{begin})), begin, begin + bytes);
+    } else {
+      store_run(begin, begin + bytes);
+    }
+  });
+}
+
 /// Writes bytes [begin, end) of one line.
 void Coalescer::store_part(StoreGroup& group, std::uint64_t begin, std::uint64_t end) {
   const std::uint64_t line = (begin & (kPageBytes - 1)) >> line_shift_;
   const std::uint64_t bit = std::uint64_t{1} << line;
-  if ((group.full & bit) != 0) return;
-
   const std::uint32_t key = current_ << kLineIndexBits | static_cast<std::uint32_t>(line);
-  std::uint32_t at = pending_count_;
+  const PartialLine part = part_of_line(begin, end - 1);
   if ((group.lines & bit) == 0) {
+    if (group.partial() == 0) group.first_partial = partial_count_;
+    if (partial_count_ != 0 && keys_[partial_count_ - 1] > key) in_order_ = false;
     group.lines |= bit;
-    pending_[pending_count_++] = {key, {}};
-  } else {
+    keys_[partial_count_] = key;
+    partial_[partial_count_] = part;
+    ++partial_count_;
+  } else if ((group.full & bit) == 0) {
+    std::uint32_t at = partial_count_;
     do --at;
-    while (pending_[at].key != key);
+    while (keys_[at] != key);
+    PartialLine& written = partial_[at];
+    written.bytes[0] |= part.bytes[0];
+    written.bytes[1] |= part.bytes[1];
+    if (written.bytes[0] == kAll && (line_shift_ == 6 || written.bytes[1] == kAll)) {
+      group.full |= bit;
+      in_order_ = false;
+    }
   }
-
-  PartialLine& written = pending_[at].line;
-  const unsigned words = 1U << (line_shift_ - 6);
-  for (std::uint64_t byte = begin; byte < end;) {
-    const std::uint64_t stop = std::min(end, (byte | 63) + 1);
-    written.bytes[byte >> 6 & (words - 1)] |= bits(byte & 63, (stop - 1) & 63);
-    byte = stop;
-  }
-  if (written.bytes[0] == kAll && (words == 1 || written.bytes[1] == kAll)) group.full |= bit;
 }
 
-/// Hands out the byte masks of lines that have stayed partial, by group and line; answers how many.
-std::uint32_t Coalescer::order_pending() {
-  const auto pending = std::span(pending_).first(pending_count_);
-  if (!std::ranges::is_sorted(pending, {}, &Pending::key)) std::ranges::sort(pending, {}, &Pending::key);
-  std::uint32_t kept = 0;
+/// Bytes begin..last, all in one line.
+PartialLine Coalescer::part_of_line(std::uint64_t begin, std::uint64_t last) const {
+  if ((begin ^ last) >> 6 != 0) return {{bits(begin & 63, 63), bits(0, last & 63)}};
+  const std::uint64_t mask = bits(begin & 63, last & 63);
+  const bool second = (begin >> 6 & (line_shift_ - 6)) != 0;  // word, of the two of a line of 128 B
+  return {{second ? 0 : mask, second ? mask : 0}};
+}
+
+/// Puts the byte masks in order of group and line, without those of lines that have become whole.
+void Coalescer::order_partial() {
+  const auto order = std::span(order_).first(partial_count_);
+  for (std::uint32_t i = 0; i < partial_count_; ++i) order[i] = {keys_[i], partial_[i]};
+  std::ranges::sort(order, {}, &Keyed::key);
+  partial_count_ = 0;
   std::uint32_t previous = kMaxGroups;
-  for (const Pending& each : pending) {
+  for (const Keyed& each : order) {
     const std::uint32_t index = each.key >> kLineIndexBits;
     StoreGroup& group = stores_[index];
     if ((group.full >> (each.key & ((1U << kLineIndexBits) - 1)) & 1) != 0) continue;
-    if (index != previous) group.first_partial = kept;
+    if (index != previous) group.first_partial = partial_count_;
     previous = index;
-    partial_[kept++] = each.line;
+    partial_[partial_count_++] = each.line;
   }
-  return kept;
 }
 
 std::uint64_t Coalescer::lines_of(std::uint64_t begin, std::uint64_t end) const {

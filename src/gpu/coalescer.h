@@ -52,9 +52,8 @@ class Coalescer {
   static constexpr unsigned kSearched = 4;               // up to here pages are looked for one by one
   static constexpr unsigned kSlots = 256;
 
-  /// A line written in part, while the lanes are gone through.
-  struct Pending {
-    std::uint32_t key = 0;  // group << kLineIndexBits | line
+  struct Keyed {
+    std::uint32_t key = 0;
     PartialLine line;
   };
 
@@ -64,22 +63,27 @@ class Coalescer {
   std::uint32_t look_up(const std::array<Group, kMaxGroups>& groups, VirtPage page);
   template <class Group>
   std::uint8_t* slot_of(const std::array<Group, kMaxGroups>& groups, VirtPage page);
+  void load_lanes(const LaneAddresses& lanes, unsigned bytes);
   void load_run(std::uint64_t begin, std::uint64_t end);
+  void store_lanes(const LaneAddresses& lanes, unsigned bytes);
   void store_run(std::uint64_t begin, std::uint64_t end);
   void store_part(StoreGroup& group, std::uint64_t begin, std::uint64_t end);
-  std::uint32_t order_pending();
+  PartialLine part_of_line(std::uint64_t begin, std::uint64_t last) const;
+  void order_partial();
   /// Mask of the lines of bytes [begin, end), all in one page.
   std::uint64_t lines_of(std::uint64_t begin, std::uint64_t end) const;
 
   unsigned line_shift_;
   std::uint32_t count_ = 0;    // groups so far
   std::uint32_t current_ = 0;  // the one touched last
-  std::uint32_t pending_count_ = 0;
+  std::uint32_t partial_count_ = 0;
+  bool in_order_ = true;  // partial lines came by ascending key, and none has become whole
   std::array<std::uint8_t, kSlots> slots_{};  // index + 1 of the group of a page, by its hash
   std::array<PageGroup, kMaxGroups> loads_;
   std::array<StoreGroup, kMaxGroups> stores_;
-  std::array<Pending, kMaxGroups> pending_;
+  std::array<std::uint32_t, kMaxGroups> keys_;  // of partial lines: group << kLineIndexBits | line
   std::array<PartialLine, kMaxGroups> partial_;
+  std::array<Keyed, kMaxGroups> order_;
 };
 
 }  // namespace nearfar

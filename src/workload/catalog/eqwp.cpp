@@ -50,43 +50,46 @@ class WavePropagation final : public Workload {
   }
 
  private:
-  /// Of the tile, or nothing but the lanes' own cells.
-  static constexpr std::uint32_t kLeft = 0, kRight = 1, kAbove = 2, kBelow = 3, kOwn = 4;
+  /// Which lanes of the tile take part, and how far off their cell is: those at one side load the cell two farther out.
+  struct Part {
+    std::uint32_t left, top, right, bottom;
+    std::int64_t dx, dy;
+  };
+  static constexpr std::uint32_t kSides = 4, kOwn = kSides;
+  static constexpr Part kParts[kSides + 1] = {{0, 0, 2, kTile, -2, 0},
+                                              {kTile - 2, 0, kTile, kTile, 2, 0},
+                                              {0, 0, kTile, 2, 0, -2},
+                                              {0, kTile - 2, kTile, kTile, 0, 2},
+                                              {0, 0, kTile, kTile, 0, 0}};
 
   struct At {
     std::uint64_t x, y, z, end;  ///< the tile's corner, the plane, and the one behind the slab
     std::uint32_t first, lanes;
     VirtAddr field{};
-    std::uint32_t side = kOwn;
+    std::uint32_t part = kOwn;
     std::int64_t ahead = 0;  ///< planes from z
   };
 
-  /// A lane's own cell of a field, or, of the lanes at one side of the tile, the cell two farther out.
   VirtAddr cell(const At& at, unsigned lane) const {
-    const std::uint64_t tx = (at.first + lane) % kTile, ty = (at.first + lane) / kTile;
-    std::uint64_t x = at.x + tx + kGhosts, y = at.y + ty + kGhosts;
+    const Part& part = kParts[at.part];
+    const std::uint32_t tx = (at.first + lane) % kTile, ty = (at.first + lane) / kTile;
+    if (tx < part.left || tx >= part.right || ty < part.top || ty >= part.bottom) return kIdle;
     if (at.x + tx >= nx_ || at.y + ty >= ny_) return kIdle;
-    switch (at.side) {
-      case kLeft:
-        if (tx >= 2) return kIdle;
-        x -= 2;
-        break;
-      case kRight:
-        if (tx + 2 < kTile) return kIdle;
-        x += 2;
-        break;
-      case kAbove:
-        if (ty >= 2) return kIdle;
-        y -= 2;
-        break;
-      case kBelow:
-        if (ty + 2 < kTile) return kIdle;
-        y += 2;
-        break;
-      default: break;
-    }
+    const std::uint64_t x = at.x + tx + kGhosts + static_cast<std::uint64_t>(part.dx);
+    const std::uint64_t y = at.y + ty + kGhosts + static_cast<std::uint64_t>(part.dy);
     const std::uint64_t z = at.z + kGhosts + static_cast<std::uint64_t>(at.ahead);
     return at.field + 4 * ((z * (ny_ + 2 * kGhosts) + y) * (nx_ + 2 * kGhosts) + x);
+  }
+
+  /// Which parts of the tile this wavefront has lanes in, as bits.
+  std::uint32_t parts_of(At at) const {
+    std::uint32_t parts = 0;
+    for (at.part = 0; at.part <= kOwn; ++at.part) {
+      for (unsigned lane = 0; lane < at.lanes; ++lane) {
+        if (cell(at, lane) != kIdle) parts |= 1U << at.part;
+      }
+    }
+    return parts;
   }
 
   Stream stress(At at) const {
@@ -94,8 +97,8 @@ class WavePropagation final : public Workload {
     const auto to = store(4, [&](unsigned lane) { return cell(at, lane); });
 
     co_yield salu(20);
-    at.field = velocity_[0];
-    const bool alive = anybody(from, at.lanes);
+    const std::uint32_t parts = parts_of(at);
+    const bool alive = (parts >> kOwn & 1) != 0;
     for (const VirtAddr field : velocity_) {  // fill the pipeline
       at.field = field;
       for (at.ahead = -2; at.ahead < 2; ++at.ahead) {
@@ -105,12 +108,12 @@ class WavePropagation final : public Workload {
     for (; at.z < at.end; ++at.z) {
       for (const VirtAddr field : velocity_) {
         at.field = field;
-        at.side = kOwn;
+        at.part = kOwn;
         at.ahead = 2;
         if (alive) co_yield from;
         at.ahead = 0;
-        for (at.side = kLeft; at.side < kOwn; ++at.side) {
-          if (anybody(from, at.lanes)) co_yield from;
+        for (at.part = 0; at.part < kSides; ++at.part) {
+          if ((parts >> at.part & 1) != 0) co_yield from;
         }
       }
       co_yield wait(0);
@@ -118,7 +121,7 @@ class WavePropagation final : public Workload {
       co_yield barrier();
       co_yield local(36);
       co_yield valu(130);
-      at.side = kOwn;
+      at.part = kOwn;
       for (unsigned i = 0; alive && i < 6; ++i) {
         at.field = stress_[i];
         co_yield from;
@@ -136,26 +139,26 @@ class WavePropagation final : public Workload {
     const auto to = store(4, [&](unsigned lane) { return cell(at, lane); });
 
     co_yield salu(20);
-    at.field = velocity_[component];
-    const bool alive = anybody(from, at.lanes);
+    const std::uint32_t parts = parts_of(at);
+    const bool alive = (parts >> kOwn & 1) != 0;
     for (; at.z < at.end; ++at.z) {
-      at.side = kOwn;
+      at.part = kOwn;
       for (unsigned i = 0; i < 3; ++i) {
         at.field = stress_[kTensor[component][i]];
         at.ahead = i == 2 ? 2 : 0;  // only the derivative along z needs other planes, which the pipeline holds
         if (alive) co_yield from;
       }
       at.ahead = 0;
-      for (at.side = kLeft; at.side < kOwn; ++at.side) {
-        at.field = stress_[kTensor[component][at.side / 2]];
-        if (anybody(from, at.lanes)) co_yield from;
+      for (at.part = 0; at.part < kSides; ++at.part) {
+        at.field = stress_[kTensor[component][at.part / 2]];
+        if ((parts >> at.part & 1) != 0) co_yield from;
       }
       co_yield wait(0);
       co_yield local(4);
       co_yield barrier();
       co_yield local(8);
       co_yield valu(40);
-      at.side = kOwn;
+      at.part = kOwn;
       for (unsigned i = 0; alive && i < (component == 1 ? 2 : 1); ++i) {  // along y the displacement too
         at.field = i == 0 ? velocity_[component] : displacement_;
         co_yield from;

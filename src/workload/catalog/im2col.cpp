@@ -34,7 +34,24 @@ Launch Unrolling::launch() const {
 
 namespace {
 
-/// A wavefront's columns and rows, taken apart. The divisions are done once for each of them, not for each item.
+/// An index taken apart into a place of a rectangle and which rectangle it is of; the next costs no division.
+struct Cursor {
+  std::uint64_t width, height;
+  std::uint64_t x, y, rectangle;
+
+  Cursor(std::uint64_t index, std::uint64_t w, std::uint64_t h)
+      : width(w), height(h), x(index % w), y(index / w % h), rectangle(index / w / h) {}
+
+  void advance() {
+    if (++x < width) return;
+    x = 0;
+    if (++y < height) return;
+    y = 0;
+    ++rectangle;
+  }
+};
+
+/// A wavefront's columns and rows, taken apart once for each of them, not for each item.
 struct Block {
   struct Place {
     std::uint32_t image;  ///< its first float
@@ -54,17 +71,16 @@ struct Block {
       : column(std::uint64_t{kSide} * wave.group_x),
         row(std::uint64_t{kSide} * wave.group_y + wave.local(0) / kSide),
         lanes(wave.lanes) {
-    const std::uint64_t side = shape.result_side, area = side * side, plane = std::uint64_t{shape.side} * shape.side;
-    const std::uint64_t square = std::uint64_t{shape.kernel} * shape.kernel;
+    const std::uint64_t plane = std::uint64_t{shape.side} * shape.side;
     const auto corner = [&](std::uint64_t place) {
       return static_cast<std::int16_t>(static_cast<std::int64_t>(place * shape.stride) - shape.pad);
     };
-    for (std::uint32_t i = 0; i < kSide; ++i) {
-      const std::uint64_t x = column + i, y = row + i;
-      places[i] = {static_cast<std::uint32_t>(x / area * shape.channels * plane), corner(x % area % side),
-                   corner(x % area / side)};
-      positions[i] = {static_cast<std::uint32_t>(y / square * plane), static_cast<std::int16_t>(y % shape.kernel),
-                      static_cast<std::int16_t>(y % square / shape.kernel)};
+    Cursor place(column, shape.result_side, shape.result_side), position(row, shape.kernel, shape.kernel);
+    for (std::uint32_t i = 0; i < kSide; ++i, place.advance(), position.advance()) {
+      places[i] = {static_cast<std::uint32_t>(place.rectangle * shape.channels * plane), corner(place.x),
+                   corner(place.y)};
+      positions[i] = {static_cast<std::uint32_t>(position.rectangle * plane), static_cast<std::int16_t>(position.x),
+                      static_cast<std::int16_t>(position.y)};
     }
   }
 };
