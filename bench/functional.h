@@ -60,12 +60,12 @@ class FunctionalPass {
       Stream stream = workload_.wavefront(l, launch.wave(flat, w, lanes));
       for (const Op* op = &stream.next(); op->kind != OpKind::End; op = &stream.next()) {
         if (op->kind == OpKind::Load || op->kind == OpKind::Atomic) {
-          op->lanes(op->callable, lanes, lanes_);
+          op->lanes(op->operation, lanes, lanes_);
           for (const PageGroup& group : coalescer_.loads(lanes_, op->bytes)) {
             touch(l1, space_.translate(DeviceId{static_cast<std::uint8_t>(gpu)}, group.page), group.lines, true);
           }
         } else if (op->kind == OpKind::Store) {
-          op->lanes(op->callable, lanes, lanes_);
+          op->lanes(op->operation, lanes, lanes_);
           for (const StoreGroup& group : coalescer_.stores(lanes_, op->bytes).groups) {
             touch(l1, space_.translate(DeviceId{static_cast<std::uint8_t>(gpu)}, group.page), group.lines, false);
           }

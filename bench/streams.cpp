@@ -51,7 +51,7 @@ void make(Stream stream, LaneAddresses& addresses, Tally& tally) {
     if (op.kind == OpKind::End) return;
     tally.instructions += instructions(op);
     if (op.lanes == nullptr) continue;
-    op.lanes(op.callable, kLanes, addresses);
+    op.lanes(op.operation, kLanes, addresses);
     tally.lanes += kLanes;
   }
 }
@@ -62,7 +62,7 @@ void consume(Stream stream, Coalescer& coalescer, LaneAddresses& addresses, Tall
     if (op.kind == OpKind::End) return;
     tally.instructions += instructions(op);
     if (op.lanes == nullptr) continue;
-    op.lanes(op.callable, kLanes, addresses);
+    op.lanes(op.operation, kLanes, addresses);
     tally.lanes += kLanes;
     if (op.kind == OpKind::Load) {
       count(coalescer.loads(addresses, op.bytes), tally);

@@ -106,10 +106,10 @@ class Pass {
   }
 
   void access(const Op& op) {
-    op.lanes(op.callable, spec_.lanes, lanes_);
+    op.lanes(op.operation, spec_.lanes, lanes_);
     const bool writes = op.kind != OpKind::Load;
     ++(op.kind == OpKind::Load ? result_.loads : writes && op.kind == OpKind::Store ? result_.stores : result_.atomics);
-    count_lanes(op.bytes, writes);
+    count_lanes(writes);
     std::uint64_t lines = 0;
     const auto groups = coalescer_.loads(lanes_, op.bytes);
     for (const PageGroup& group : groups) {
@@ -131,9 +131,9 @@ class Pass {
     result_.pages.add(groups.size());
   }
 
-  void count_lanes(unsigned bytes, bool writes) {
+  void count_lanes(bool writes) {
     std::uint64_t& active = writes ? result_.lanes_writing : result_.lanes_reading;
-    lanes_.expand(bytes);
+    lanes_.expand();
     active += static_cast<std::uint64_t>(std::popcount(lanes_.active));
     const std::uint64_t* before = nullptr;
     for (std::uint64_t left = lanes_.active; left != 0; left &= left - 1) {

@@ -41,6 +41,38 @@ void for_each_run(const LaneAddresses& lanes, unsigned bytes, Emit emit) {
   emit(begin, end);
 }
 
+/// Joins what the lanes of each row touch, where one begins at most `reach` bytes behind the one before it.
+template <class Emit>
+void for_each_run(const Rows& rows, unsigned bytes, std::uint64_t reach, Emit emit) {
+  const std::uint64_t first = rows.first.value;
+  if (rows.pitch <= reach && (rows.step == 0 || rows.lanes == 1)) {  // a column without gaps
+    emit(first, first + (rows.rows - 1) * rows.pitch + bytes);
+    return;
+  }
+  for (std::uint32_t r = 0; r < (rows.pitch == 0 ? 1 : rows.rows); ++r) {
+    const std::uint64_t begin = first + r * rows.pitch;
+    if (rows.step <= reach) {
+      emit(begin, begin + std::uint64_t{rows.lanes - 1} * rows.step + bytes);
+    } else {
+      for (std::uint32_t i = 0; i < rows.lanes; ++i) {
+        const std::uint64_t lane = begin + std::uint64_t{i} * rows.step;
+        emit(lane, lane + bytes);
+      }
+    }
+  }
+}
+
+/// Whether all lanes of a full wavefront lie in one page, each in one line.
+bool in_one_page(const LaneAddresses& lanes, unsigned bytes, unsigned line_shift) {
+  if (lanes.active != kAll) return false;
+  std::uint64_t apart = 0, across = 0;
+  for (const std::uint64_t begin : lanes.address) {
+    apart |= begin ^ lanes.address[0];
+    across |= begin ^ (begin + bytes - 1);
+  }
+  return apart >> kPageShift == 0 && across >> line_shift == 0;
+}
+
 /// Guesses by the first two lanes whether most lanes follow each other: a matter of speed, not of the answer.
 bool begins_as_run(const LaneAddresses& lanes, unsigned bytes) {
   const std::uint64_t step = lanes.address[1] - lanes.address[0];
@@ -55,8 +87,9 @@ Coalescer::Coalescer(unsigned line_bytes) : line_shift_(static_cast<unsigned>(st
 
 std::span<const PageGroup> Coalescer::loads(const LaneAddresses& lanes, unsigned bytes) {
   count_ = 0;
-  if (lanes.row_lanes != 0) {
-    load_run(lanes.row_begin, lanes.row_begin + std::uint64_t{lanes.row_lanes} * bytes);
+  if (lanes.in_rows()) {
+    const std::uint64_t reach = std::uint64_t{1} << line_shift_;  // so that no line between the lanes is left out
+    for_each_run(lanes.rows, bytes, reach, [this](std::uint64_t begin, std::uint64_t end) { load_run(begin, end); });
   } else if (begins_as_run(lanes, bytes)) {
     for_each_run(lanes, bytes, [this](std::uint64_t begin, std::uint64_t end) { load_run(begin, end); });
   } else {
@@ -69,8 +102,8 @@ Stores Coalescer::stores(const LaneAddresses& lanes, unsigned bytes) {
   count_ = 0;
   partial_count_ = 0;
   in_order_ = true;
-  if (lanes.row_lanes != 0) {
-    store_run(lanes.row_begin, lanes.row_begin + std::uint64_t{lanes.row_lanes} * bytes);
+  if (lanes.in_rows()) {
+    for_each_run(lanes.rows, bytes, bytes, [this](std::uint64_t begin, std::uint64_t end) { store_run(begin, end); });
   } else if (begins_as_run(lanes, bytes)) {
     for_each_run(lanes, bytes, [this](std::uint64_t begin, std::uint64_t end) { store_run(begin, end); });
   } else {
@@ -123,6 +156,14 @@ std::uint8_t* Coalescer::slot_of(const std::array<Group, kMaxGroups>& groups, Vi
 
 /// Lanes that do not follow each other, one by one: those of one page only add their lines to a mask.
 void Coalescer::load_lanes(const LaneAddresses& lanes, unsigned bytes) {
+  if (in_one_page(lanes, bytes, line_shift_)) {
+    std::uint64_t lines = 0;
+    for (const std::uint64_t begin : lanes.address) {
+      lines |= std::uint64_t{1} << ((begin & (kPageBytes - 1)) >> line_shift_);
+    }
+    group_of(loads_, page_of(VirtAddr{lanes.address[0]})).lines = lines;
+    return;
+  }
   std::uint64_t page = kAll;  // whose lines are being gathered
   std::uint64_t lines = 0;
   for_each_lane(lanes, [&](std::uint64_t begin) {

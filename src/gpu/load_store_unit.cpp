@@ -42,7 +42,7 @@ bool ComputeUnit::issue(Wavefront& wave) {
 /// Makes the pages and lines of an instruction; from here on only what is in `pages_` counts.
 void ComputeUnit::take_instruction(Wavefront& wave) {
   const Op& op = wave.op;
-  op.lanes(op.callable, context_.spec.wavefront, context_.lanes);
+  op.lanes(op.operation, context_.spec.wavefront, context_.lanes);
   pages_.clear();
   next_page_ = 0;
   PageAccess access;

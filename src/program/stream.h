@@ -3,7 +3,7 @@
 // A kernel is a coroutine that yields what the wavefront does: vector and scalar arithmetic, loads, stores, waits,
 // barriers. It is pure: a function of (workload, parameters, seed, launch, workgroup, wavefront) and of nothing that
 // happens in simulated time. Lane addresses are made only when the load/store unit takes the instruction: a yielded
-// memory operation points to the callable that computes them, which lives in the suspended coroutine's frame.
+// memory operation points to the LaneOp that computes them, which lives in the suspended coroutine's frame.
 //
 // Frames are kept small by two habits: operations without lanes are scalars (Plain), and a kernel names each of its
 // memory operations once, as a local that its loops yield. g++ 12 keeps every class temporary of every co_yield in
@@ -19,6 +19,10 @@
 #include <utility>
 
 #include "sim/types.h"
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
 
 namespace nearfar {
 
@@ -38,42 +42,81 @@ enum class OpKind : std::uint8_t {
   End,         ///< the wavefront has ended (made by the stream itself)
 };
 
-/// What the lanes of one vector memory instruction touch: `address[i]` counts when bit i of `active` is set. Where the
-/// lanes lie side by side in order, `row_lanes` of them, from `row_lane` and `row_begin` on, are all there is to say.
+/// Lanes in rows, as a tile of a matrix has them: lane `lane + r * width + i`, for r < rows and i < lanes, is at
+/// `first + r * pitch + i * step`. The other lanes take no part.
+struct Rows {
+  VirtAddr first;           ///< of lane `lane`
+  std::uint32_t lanes = 0;  ///< of each row that take part
+  std::uint32_t rows = 1;
+  std::uint32_t width = 0;  ///< lanes from a row to the next
+  std::uint32_t step = 0;   ///< bytes from a lane to the next; 0 where all lanes of a row are at one address
+  std::uint64_t pitch = 0;  ///< bytes from a row to the next, modulo 2^64
+  std::uint32_t lane = 0;
+
+  /// Without what is beyond a wavefront's lanes.
+  constexpr Rows within(unsigned wave_lanes) const {
+    Rows fit = *this;
+    const unsigned room = wave_lanes - lane;
+    if (rows > 1 && rows * width > room) fit.rows = (room + width - 1) / width;
+    if (fit.rows == 1 && lanes > room) fit.lanes = room;
+    return fit;
+  }
+};
+
+/// What the lanes of one vector memory instruction touch: `address[i]` counts when bit i of `active` is set; or, if
+/// these have any, what `rows` says.
 struct LaneAddresses {
   std::uint64_t active = 0;
-  std::uint64_t row_begin = 0;
-  unsigned row_lanes = 0;
-  unsigned row_lane = 0;
+  Rows rows{};
   std::array<std::uint64_t, kMaxLanes> address;
 
-  /// Spells a row out, for whoever wants to see single lanes.
-  void expand(unsigned bytes) {
-    if (row_lanes == 0) return;
-    for (unsigned lane = 0; lane < kMaxLanes; ++lane) {
-      const unsigned in_row = lane - row_lane;
-      address[lane] = in_row < row_lanes ? row_begin + std::uint64_t{in_row} * bytes : ~std::uint64_t{0};
+  bool in_rows() const { return rows.lanes != 0; }
+
+  /// Spells rows out, for whoever wants to see single lanes.
+  void expand() {
+    if (!in_rows()) return;
+    address.fill(~std::uint64_t{0});
+    active = 0;
+    for (unsigned r = 0; r < rows.rows; ++r) {
+      for (unsigned i = 0; i < rows.lanes; ++i) {
+        const unsigned lane = rows.lane + r * rows.width + i;
+        address[lane] = rows.first.value + r * rows.pitch + std::uint64_t{i} * rows.step;
+        active |= std::uint64_t{1} << lane;
+      }
     }
-    active = ~std::uint64_t{0} >> (kMaxLanes - row_lanes) << row_lane;
-    row_lanes = 0;
+    rows = {};
   }
 };
 
 struct Op {
-  using Lanes = void (*)(const void* callable, unsigned lanes, LaneAddresses& out);
+  using Lanes = void (*)(const void* operation, unsigned lanes, LaneAddresses& out);
 
   OpKind kind = OpKind::End;
   std::uint8_t bytes = 0;
   std::uint16_t count = 0;
   Lanes lanes = nullptr;  ///< Load, Store, Atomic
   union {
-    const void* callable = nullptr;  ///< Load, Store, Atomic: what `lanes` is called with
-    std::uint64_t address;           ///< ScalarLoad
+    const void* operation = nullptr;  ///< Load, Store, Atomic: what `lanes` is called with
+    std::uint64_t address;            ///< ScalarLoad
   };
 };
 
 /// A lane that takes no part in a memory instruction answers this address.
 inline constexpr VirtAddr kIdle{~std::uint64_t{0}};
+
+/// Which lanes have the highest bit of their address set, as `kIdle` has.
+inline std::uint64_t idle_lanes(const std::array<std::uint64_t, kMaxLanes>& address) {
+  std::uint64_t idle = 0;
+#if defined(__AVX__)
+  for (unsigned lane = 0; lane < kMaxLanes; lane += 4) {
+    const __m256d four = _mm256_loadu_pd(reinterpret_cast<const double*>(&address[lane]));
+    idle |= static_cast<std::uint64_t>(_mm256_movemask_pd(four)) << lane;
+  }
+#else
+  for (unsigned lane = kMaxLanes; lane-- > 0;) idle = idle << 1 | address[lane] >> 63;
+#endif
+  return idle;
+}
 
 /// Which part of the grid a wavefront is. Lane l of wavefront w has flattened local id 64w + l, x fastest.
 struct Wave {
@@ -99,30 +142,32 @@ struct Row {
 };
 
 /// A memory operation with the callable that says what the lanes touch: `VirtAddr(unsigned lane)` for each of them, or
-/// `Row()` for all at once.
+/// `Row()` or `Rows()` for all at once.
 template <class Address>
 struct LaneOp {
   OpKind kind;
   std::uint8_t bytes;
   Address address;
 
-  /// `out` is nobody else's memory, which lets the compiler keep what the callable reads in registers.
-  static void fill(const void* callable, unsigned lanes, LaneAddresses& __restrict out) {
-    const auto& address = *static_cast<const Address*>(callable);
-    if constexpr (std::is_invocable_v<const Address&>) {
+  constexpr Rows rows() const {
+    if constexpr (std::is_same_v<std::invoke_result_t<const Address&>, Row>) {
       const Row row = address();
-      out.row_begin = row.first.value;
-      out.row_lane = row.lane;
-      out.row_lanes = row.lanes < lanes - row.lane ? row.lanes : lanes - row.lane;
+      return {.first = row.first, .lanes = row.lanes, .step = bytes, .lane = row.lane};
     } else {
-      std::uint64_t idle = 0;
-      for (unsigned lane = lanes; lane-- > 0;) {
-        const std::uint64_t a = address(lane).value;
-        out.address[lane] = a;
-        idle = idle << 1 | a >> 63;
-      }
-      out.active = ~idle & (~std::uint64_t{0} >> (kMaxLanes - lanes));
-      out.row_lanes = 0;
+      return address();
+    }
+  }
+
+  /// `out` is nobody else's memory, which lets the compiler keep what the callable reads in registers.
+  static void fill(const void* operation, unsigned lanes, LaneAddresses& __restrict out) {
+    const auto& op = *static_cast<const LaneOp*>(operation);
+    if constexpr (std::is_invocable_v<const Address&>) {
+      out.rows = op.rows().within(lanes);
+      out.active = 0;
+    } else {
+      for (unsigned lane = 0; lane < lanes; ++lane) out.address[lane] = op.address(lane).value;
+      out.active = ~idle_lanes(out.address) & (~std::uint64_t{0} >> (kMaxLanes - lanes));
+      out.rows.lanes = 0;
     }
   }
 };
@@ -206,7 +251,7 @@ class Stream {
       op.bytes = next.bytes;
       op.count = 1;
       op.lanes = &LaneOp<Address>::fill;
-      op.callable = &next.address;
+      op.operation = &next;
       return {};
     }
     void return_void() noexcept { op = Op{}; }

@@ -123,7 +123,7 @@ TEST_F(StudyCommand, AFailedRunIsToldAndTheRestIsShown) {
 }
 
 TEST_F(StudyCommand, CtrlCKeepsWhatIsDone) {
-  run_shell("sed -i 's/width: 64/width: 4096/' " + scratch_.file("s.yaml"));
+  run_shell("sed -i 's/width: 64/width: 16384/' " + scratch_.file("s.yaml"));
   const Outcome outcome = run_shell("timeout --preserve-status -s INT 1 env " + kProgram + command());
   EXPECT_EQ(outcome.code, 130);
   EXPECT_THAT(outcome.err, HasSubstr("ended early"));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "gpu/coalescer.h"
@@ -36,9 +37,7 @@ struct Reference {
   }
 };
 
-void check_loads(Coalescer& coalescer, const LaneAddresses& lanes, unsigned bytes, unsigned line_bytes) {
-  const Reference expected(lanes, bytes, line_bytes);
-  const auto groups = coalescer.loads(lanes, bytes);
+void check(std::span<const PageGroup> groups, const Reference& expected) {
   RC_ASSERT(groups.size() == expected.pages.size());
   for (std::size_t i = 0; i < groups.size(); ++i) {
     RC_ASSERT(groups[i].page.value == expected.pages[i]);
@@ -46,9 +45,7 @@ void check_loads(Coalescer& coalescer, const LaneAddresses& lanes, unsigned byte
   }
 }
 
-void check_stores(Coalescer& coalescer, const LaneAddresses& lanes, unsigned bytes, unsigned line_bytes) {
-  const Reference expected(lanes, bytes, line_bytes);
-  const Stores stores = coalescer.stores(lanes, bytes);
+void check(const Stores& stores, const Reference& expected, unsigned line_bytes) {
   RC_ASSERT(stores.groups.size() == expected.pages.size());
   std::size_t partial = 0;
   for (std::size_t i = 0; i < stores.groups.size(); ++i) {
@@ -107,9 +104,38 @@ RC_GTEST_PROP(Coalescer, AgreesWithTheReference, ()) {
   for (int i = 0; i < 8; ++i) {  // one after the other: nothing may stay behind
     const unsigned bytes = *rc::gen::inRange(1U, 17U);
     const LaneAddresses lanes = random_lanes(*rc::gen::element(32U, 64U), bytes);
-    check_loads(coalescer, lanes, bytes, line_bytes);
-    check_stores(coalescer, lanes, bytes, line_bytes);
+    const Reference expected(lanes, bytes, line_bytes);
+    check(coalescer.loads(lanes, bytes), expected);
+    check(coalescer.stores(lanes, bytes), expected, line_bytes);
   }
+}
+
+/// Any tile of a matrix: bands and columns, gaps and overlaps, rows backwards.
+Rows random_rows(unsigned lanes, unsigned bytes) {
+  Rows rows;
+  rows.first = VirtAddr{(1 << 20) + *rc::gen::inRange<std::uint64_t>(0, 1 << 13)};
+  rows.width = *rc::gen::element(1U, 2U, 8U, 16U, 32U, 64U);
+  rows.lanes = *rc::gen::inRange(1U, rows.width + 1);
+  rows.lane = *rc::gen::inRange(0U, rows.width - rows.lanes + 1);
+  rows.rows = *rc::gen::inRange(1U, kMaxLanes / rows.width + 1);
+  rows.step = *rc::gen::element(0U, 1U, 4U, bytes, 32U, 64U, 4096U);
+  rows.pitch = *rc::gen::element<std::uint64_t>(0, 1, 4, bytes, 64, 1000, 4096, 65536, std::uint64_t{0} - 256);
+  return rows.lane < lanes ? rows.within(lanes) : Rows{};
+}
+
+RC_GTEST_PROP(Coalescer, RowsAreAsTheirLanes, ()) {
+  const unsigned line_bytes = *rc::gen::element(64U, 128U);
+  Coalescer coalescer(line_bytes);
+  const unsigned bytes = *rc::gen::inRange(1U, 17U), wave = *rc::gen::element(32U, 64U);
+  LaneAddresses rows;
+  rows.rows = random_rows(wave, bytes);
+  LaneAddresses lanes = rows;
+  lanes.expand();
+  RC_ASSERT(wave == kMaxLanes || lanes.active >> 32 == 0U);
+
+  const Reference expected(lanes, bytes, line_bytes);
+  check(coalescer.loads(rows, bytes), expected);
+  check(coalescer.stores(rows, bytes), expected, line_bytes);
 }
 
 LaneAddresses linear(std::uint64_t first, std::uint64_t stride) {

@@ -73,7 +73,7 @@ class Counter {
 
   void count_lanes(const Op& op, std::uint32_t gpu) {
     ++(op.kind == OpKind::Load ? census_.loads : census_.stores);
-    op.lanes(op.callable, lanes_, addresses_);
+    op.lanes(op.operation, lanes_, addresses_);
     std::uint64_t lines = 0;
     const auto groups = coalescer_.loads(addresses_, op.bytes);
     for (const PageGroup& each : groups) {
@@ -166,8 +166,8 @@ inline Items touches(const Workload& workload, std::size_t l, std::uint64_t grou
     Stream stream = workload.wavefront(l, launch.wave(group, w, lanes));
     for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) {
       if (op.lanes == nullptr) continue;
-      op.lanes(op.callable, lanes, addresses);
-      addresses.expand(op.bytes);
+      op.lanes(op.operation, lanes, addresses);
+      addresses.expand();
       for (unsigned lane = 0; lane < lanes; ++lane) {
         if ((addresses.active >> lane & 1) == 0) continue;
         items.at(w * lanes + lane).push_back({op.kind == OpKind::Load ? '+' : '-', VirtAddr{addresses.address[lane]}});

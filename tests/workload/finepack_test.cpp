@@ -29,7 +29,7 @@ Lines count(const Workload& workload, std::size_t first, std::size_t end) {
         Stream stream = workload.wavefront(l, launch.wave(group, w, 32));
         for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) {
           if (op.lanes == nullptr) continue;
-          op.lanes(op.callable, 32, addresses);
+          op.lanes(op.operation, 32, addresses);
           for (const PageGroup& each : coalescer.loads(addresses, op.bytes)) {
             (op.kind == OpKind::Load ? lines.loaded : lines.stored) += std::popcount(each.lines);
           }

@@ -67,7 +67,7 @@ TEST(PageRank, GathersAreAsDivergentAsTheirRow) {
     Stream stream = pr->wavefront(0, pr->launches()[0].wave(row, 0, 64));
     for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) {
       if (op.kind != OpKind::Load) continue;
-      op.lanes(op.callable, 64, lanes);
+      op.lanes(op.operation, 64, lanes);
       const auto groups = coalescer.loads(lanes, op.bytes);
       if (groups[0].page < page_of(x.base) || groups[0].page > page_of(x.base + (x.bytes - 1))) continue;
       std::uint64_t touched = 0;

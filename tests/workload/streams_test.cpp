@@ -79,8 +79,8 @@ Record record(const Op& op, unsigned lanes) {
   std::vector<std::uint64_t> touched;
   if (op.lanes != nullptr) {
     LaneAddresses addresses;
-    op.lanes(op.callable, lanes, addresses);
-    addresses.expand(op.bytes);
+    op.lanes(op.operation, lanes, addresses);
+    addresses.expand();
     touched.assign(addresses.address.begin(), addresses.address.begin() + lanes);
     touched.push_back(addresses.active);
   } else {
@@ -227,8 +227,8 @@ TEST(Stream, RunsTheKernelToItsEndAndStaysThere) {
     const Op access = stream.next();
     EXPECT_EQ(access.kind, OpKind::Load);
     EXPECT_EQ(access.bytes, 4U);
-    access.lanes(access.callable, 64, lanes);
-    lanes.expand(access.bytes);
+    access.lanes(access.operation, 64, lanes);
+    lanes.expand();
     EXPECT_EQ(lanes.active, (std::uint64_t{1} << left) - 1);
     EXPECT_EQ(lanes.address[left - 1], 4 * (left - 1));
   }
@@ -245,11 +245,11 @@ TEST(Stream, LanesBeyondTheWavefrontAreIdle) {
   stream.next();
   const Op access = stream.next();
   LaneAddresses lanes;
-  access.lanes(access.callable, 64, lanes);
-  lanes.expand(access.bytes);
+  access.lanes(access.operation, 64, lanes);
+  lanes.expand();
   EXPECT_EQ(lanes.active, ~std::uint64_t{0});
-  access.lanes(access.callable, 32, lanes);
-  lanes.expand(access.bytes);
+  access.lanes(access.operation, 32, lanes);
+  lanes.expand();
   EXPECT_EQ(lanes.active, 0xffff'ffffU);
 }
 

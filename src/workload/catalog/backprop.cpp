@@ -36,18 +36,23 @@ class BackPropagation final : public Workload {
   }
 
  private:
-  /// Weight of an item, whose input is row + 1 and whose hidden unit is its column + 1.
-  static VirtAddr weight(VirtAddr matrix, std::uint64_t first_row, unsigned lane) {
-    return matrix + 4 * (kPitch * (first_row + lane / kHidden) + lane % kHidden + kPitch + 1);
+  /// Weights of the items, whose input is their row + 1 and whose hidden unit is their column + 1.
+  static Rows weights(VirtAddr matrix, std::uint64_t first_row) {
+    return rows_of(kHidden, matrix + 4 * (kPitch * (first_row + 1) + 1), 4 * kPitch, 4);
+  }
+
+  /// An element for the first item of each row.
+  static Rows one_a_row(VirtAddr first) {
+    Rows rows = rows_of(kHidden, first, 4, 0);
+    rows.lanes = 1;
+    return rows;
   }
 
   Stream forward(std::uint64_t first_row) const {
-    const auto input = load(
-        4, [&](unsigned lane) { return lane % kHidden == 0 ? input_ + 4 * (first_row + lane / kHidden + 1) : kIdle; });
-    const auto before = load(4, [&](unsigned lane) { return weight(weights_, first_row, lane); });
-    const auto after = store(4, [&](unsigned lane) { return weight(weights_, first_row, lane); });
-    const auto partial = store(
-        4, [&](unsigned lane) { return lane % kHidden == 0 ? partial_ + 4 * (first_row + lane / kHidden) : kIdle; });
+    const auto input = load(4, [&] { return one_a_row(input_ + 4 * (first_row + 1)); });
+    const auto before = load(4, [&] { return weights(weights_, first_row); });
+    const auto after = store(4, [&] { return weights(weights_, first_row); });
+    const auto partial = store(4, [&] { return one_a_row(partial_ + 4 * first_row); });
 
     co_yield salu(14);
     co_yield valu(16);
@@ -81,10 +86,10 @@ class BackPropagation final : public Workload {
 
   Stream adjust(std::uint64_t first_row) const {
     VirtAddr matrix = weights_;
-    const auto delta = load(4, [&](unsigned lane) { return delta_ + std::uint64_t{4} * (lane % kHidden + 1); });
-    const auto input = load(4, [&](unsigned lane) { return input_ + 4 * (first_row + lane / kHidden + 1); });
-    const auto before = load(4, [&](unsigned lane) { return weight(matrix, first_row, lane); });
-    const auto after = store(4, [&](unsigned lane) { return weight(matrix, first_row, lane); });
+    const auto delta = load(4, [&] { return rows_of(kHidden, delta_ + 4, 0, 4); });
+    const auto input = load(4, [&] { return rows_of(kHidden, input_ + 4 * (first_row + 1), 4, 0); });
+    const auto before = load(4, [&] { return weights(matrix, first_row); });
+    const auto after = store(4, [&] { return weights(matrix, first_row); });
 
     co_yield salu(12);
     co_yield valu(22);

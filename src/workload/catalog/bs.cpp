@@ -30,25 +30,21 @@ class BitonicSort final : public Workload {
 
  private:
   Stream compare(std::uint64_t first, std::uint64_t distance) const {
-    std::uint64_t partner = 0;  // 0 the left one of the pair, `distance` the right one
-    const auto element = [&](unsigned lane) {
-      const std::uint64_t t = first + lane;
-      const std::uint64_t left = (t & (distance - 1)) + 2 * (t & ~(distance - 1));  // t mod d + (t div d)·2d
-      return array_ + 4 * (left + partner);
-    };
+    bool partner = false;  // the right one of the pair
+    const auto element = [&] { return pairs_of(array_, first, distance, partner); };
     const auto from = load(4, element);
     const auto to = store(4, element);
 
     co_yield salu(16);
     co_yield valu(22);
     co_yield from;
-    partner = distance;
+    partner = true;
     co_yield from;
     co_yield wait(0);
     co_yield valu(5);
-    partner = 0;
+    partner = false;
     co_yield to;
-    partner = distance;
+    partner = true;
     co_yield to;
     co_yield salu(1);
   }

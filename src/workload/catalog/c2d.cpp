@@ -23,12 +23,8 @@ class Convolution2D final : public Workload {
  private:
   Stream convolve(Patch patch) const {
     std::uint64_t down = 0;  // rows below the upper neighbours
-    const auto three = load(12, [&](unsigned lane) {
-      return patch.has(lane) ? a_ + 4 * ((patch.row(lane) - 1 + down) * n_ + patch.column(lane) - 1) : kIdle;
-    });
-    const auto result = store(4, [&](unsigned lane) {
-      return patch.has(lane) ? b_ + 4 * (patch.row(lane) * n_ + patch.column(lane)) : kIdle;
-    });
+    const auto three = load(12, [&] { return patch.lanes_at(a_ + 4 * (down * n_ - n_ - 1), 4 * n_, 4); });
+    const auto result = store(4, [&] { return patch.lanes_at(b_, 4 * n_, 4); });
 
     co_yield salu(16);
     co_yield valu(16);

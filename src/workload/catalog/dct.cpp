@@ -27,31 +27,37 @@ class Dct final : public Workload {
   }
 
   Stream wavefront(std::size_t, const Wave& wave) const override {
-    return transform(
-        {.x = std::uint64_t{kSide} * wave.group_x, .y = std::uint64_t{kSide} * wave.group_y, .first = wave.local(0)});
+    return transform({.x = std::uint64_t{kSide} * wave.group_x,
+                      .y = std::uint64_t{kSide} * wave.group_y,
+                      .j = wave.local(0) / kSide});
   }
 
  private:
   struct Block {
     std::uint64_t x, y;
-    std::uint32_t first;  ///< local id of lane 0
+    std::uint64_t j;  ///< row of lane 0
     std::uint32_t k = 0;
-
-    std::uint64_t i(unsigned lane) const { return (first + lane) % kSide; }
-    std::uint64_t j(unsigned lane) const { return (first + lane) / kSide; }
   };
 
   VirtAddr pixel(VirtAddr image, std::uint64_t x, std::uint64_t y) const { return image + 4 * (y * width_ + x); }
 
   Stream transform(Block at) const {
-    const auto left = load(4, [&](unsigned lane) {
-      return third_sdk_ ? transposed_ + 4 * (kSide * at.j(lane) + at.k) : matrix_ + 4 * (kSide * at.k + at.i(lane));
+    // Element k of a row: of each lane's column of the block, or of each lane's row.
+    const auto by_column = [&](VirtAddr row) { return rows_of(kSide, row, 0, 4); };
+    const auto by_row = [&](VirtAddr row) { return rows_of(kSide, row + 4 * at.j, 4, 0); };
+    const auto left = load(4, [&] {
+      return third_sdk_ ? rows_of(kSide, transposed_ + 4 * (kSide * at.j + at.k), 4 * kSide, 0)
+                        : by_column(matrix_ + std::uint64_t{4} * kSide * at.k);
     });
-    const auto from = load(
-        4, [&](unsigned lane) { return pixel(input_, at.x + (third_sdk_ ? at.i(lane) : at.j(lane)), at.y + at.k); });
-    const auto right =
-        load(4, [&](unsigned lane) { return matrix_ + 4 * (kSide * at.k + (third_sdk_ ? at.i(lane) : at.j(lane))); });
-    const auto to = store(4, [&](unsigned lane) { return pixel(output_, at.x + at.i(lane), at.y + at.j(lane)); });
+    const auto from = load(4, [&] {
+      const VirtAddr row = pixel(input_, at.x, at.y + at.k);
+      return third_sdk_ ? by_column(row) : by_row(row);
+    });
+    const auto right = load(4, [&] {
+      const VirtAddr row = matrix_ + std::uint64_t{4} * kSide * at.k;
+      return third_sdk_ ? by_column(row) : by_row(row);
+    });
+    const auto to = store(4, [&] { return rows_of(kSide, pixel(output_, at.x, at.y + at.j), 4 * width_, 4); });
 
     co_yield salu(14);
     for (; at.k < kSide; ++at.k) {

@@ -82,6 +82,24 @@ inline std::uint32_t live_lanes(const Wave& wave, std::uint64_t items = ~std::ui
   return static_cast<std::uint32_t>(std::min<std::uint64_t>({in_group, items - first, wave.lanes}));
 }
 
+/// A whole wavefront in rows of `width` lanes, as in a workgroup of that size.
+constexpr Rows rows_of(std::uint32_t width, VirtAddr first, std::uint64_t pitch, std::uint32_t step) {
+  return {.first = first, .lanes = width, .rows = kMaxLanes / width, .width = width, .step = step, .pitch = pitch};
+}
+
+/// One address for all of `lanes` lanes.
+constexpr Rows everybody_at(VirtAddr address, std::uint32_t lanes = kMaxLanes) {
+  return {.first = address, .lanes = lanes};
+}
+
+/// One element of the pair of each item, from item `first` on: pairs have their elements of 4 bytes `distance` apart,
+/// a power of two, and element (t mod d) + 2d·(t div d) is the left one of item t's.
+constexpr Rows pairs_of(VirtAddr array, std::uint64_t first, std::uint64_t distance, bool right) {
+  const std::uint64_t left = (first & (distance - 1)) + 2 * (first & ~(distance - 1));
+  const auto width = static_cast<std::uint32_t>(std::min<std::uint64_t>(distance, kMaxLanes));
+  return rows_of(width, array + 4 * (left + (right ? distance : 0)), 8 * distance, 4);
+}
+
 /// Whether any of the first `lanes` lanes takes part in a memory operation: a kernel branches around it if not.
 template <class Address>
 bool anybody(const LaneOp<Address>& operation, unsigned lanes) {

@@ -46,9 +46,9 @@ class FloydWarshall final : public Workload {
   }
 
   Stream look(At at) const {
-    const auto direct = load(4, [&](unsigned lane) { return distance_ + 4 * (at.row(lane) * n_ + at.column(lane)); });
-    const auto there = load(4, [&](unsigned lane) { return distance_ + 4 * (at.row(lane) * n_ + at.k); });
-    const auto onward = load(4, [&](unsigned lane) { return distance_ + 4 * (at.k * n_ + at.column(lane)); });
+    const auto direct = load(4, [&] { return rows_of(kSide, distance_ + 4 * (at.y * n_ + at.x), 4 * n_, 4); });
+    const auto there = load(4, [&] { return rows_of(kSide, distance_ + 4 * (at.y * n_ + at.k), 4 * n_, 0); });
+    const auto onward = load(4, [&] { return rows_of(kSide, distance_ + 4 * (at.k * n_ + at.x), 0, 4); });
     const auto shorter = store(4, [&](unsigned lane) { return improved(distance_, at, lane); });
     const auto over = store(4, [&](unsigned lane) { return improved(path_, at, lane); });
 

@@ -24,24 +24,21 @@ class WalshTransform final : public Workload {
 
  private:
   Stream butterfly(std::uint64_t first, std::uint64_t step) const {
-    std::uint64_t match = 0;  // 0 the pair's first element, `step` the second
-    const auto element = [&](unsigned lane) {
-      const std::uint64_t t = first + lane;
-      return array_ + 4 * ((t & (step - 1)) + 2 * (t & ~(step - 1)) + match);  // 2s·(t div s) + t mod s
-    };
+    bool match = false;  // the pair's second element
+    const auto element = [&] { return pairs_of(array_, first, step, match); };
     const auto from = load(4, element);
     const auto to = store(4, element);
 
     co_yield salu(10);
     co_yield valu(45);
     co_yield from;
-    match = step;
+    match = true;
     co_yield from;
     co_yield wait(0);
     co_yield valu(2);
-    match = 0;
+    match = false;
     co_yield to;
-    match = step;
+    match = true;
     co_yield to;
     co_yield salu(1);
   }

@@ -39,12 +39,9 @@ class Gemver final : public Workload {
  private:
   Stream update(Patch patch) const {
     VirtAddr vector = u1_;
-    const auto by_row = load(4, [&](unsigned lane) { return patch.has(lane) ? vector + 4 * patch.row(lane) : kIdle; });
-    const auto by_column =
-        load(4, [&](unsigned lane) { return patch.has(lane) ? vector + 4 * patch.column(lane) : kIdle; });
-    const auto element = [&](unsigned lane) {
-      return patch.has(lane) ? a_ + 4 * (patch.row(lane) * n_ + patch.column(lane)) : kIdle;
-    };
+    const auto by_row = load(4, [&] { return patch.lanes_at(vector, 4, 0); });
+    const auto by_column = load(4, [&] { return patch.lanes_at(vector, 0, 4); });
+    const auto element = [&] { return patch.lanes_at(a_, 4 * n_, 4); };
     const auto before = load(4, element);
     const auto after = store(4, element);
 

@@ -25,16 +25,11 @@ class Jacobi2D final : public Workload {
   }
 
  private:
-  VirtAddr element(VirtAddr matrix, const Patch& patch, unsigned lane) const {
-    return matrix + 4 * (patch.row(lane) * n_ + patch.column(lane));
-  }
-
   Stream relax(Patch patch) const {
     std::int64_t away = 0;  // from the centre to the neighbour, in elements
-    const auto neighbour = load(4, [&](unsigned lane) {
-      return patch.has(lane) ? element(a_, patch, lane) + static_cast<std::uint64_t>(4 * away) : kIdle;
-    });
-    const auto result = store(4, [&](unsigned lane) { return patch.has(lane) ? element(b_, patch, lane) : kIdle; });
+    const auto neighbour =
+        load(4, [&] { return patch.lanes_at(a_ + static_cast<std::uint64_t>(4 * away), 4 * n_, 4); });
+    const auto result = store(4, [&] { return patch.lanes_at(b_, 4 * n_, 4); });
 
     co_yield salu(14);
     co_yield valu(28);
@@ -58,8 +53,8 @@ class Jacobi2D final : public Workload {
   }
 
   Stream copy(Patch patch) const {
-    const auto from = load(4, [&](unsigned lane) { return patch.has(lane) ? element(b_, patch, lane) : kIdle; });
-    const auto to = store(4, [&](unsigned lane) { return patch.has(lane) ? element(a_, patch, lane) : kIdle; });
+    const auto from = load(4, [&] { return patch.lanes_at(b_, 4 * n_, 4); });
+    const auto to = store(4, [&] { return patch.lanes_at(a_, 4 * n_, 4); });
 
     co_yield salu(12);
     co_yield valu(18);

@@ -49,15 +49,11 @@ class Lu final : public Workload {
 
   /// A[i][j] -= A[i][k]·A[k][j] for the square below and right of the pivot.
   Stream update(std::uint64_t k, Patch patch) const {
-    const auto own = [&](unsigned lane) {
-      return patch.has(lane) ? element(patch.row(lane) + k + 1, patch.column(lane) + k + 1) : kIdle;
-    };
+    const auto own = [&] { return patch.lanes_at(element(k + 1, k + 1), 4 * n_, 4); };
     const auto before = load(4, own);
     const auto after = store(4, own);
-    const auto left =
-        load(4, [&](unsigned lane) { return patch.has(lane) ? element(patch.row(lane) + k + 1, k) : kIdle; });
-    const auto above =
-        load(4, [&](unsigned lane) { return patch.has(lane) ? element(k, patch.column(lane) + k + 1) : kIdle; });
+    const auto left = load(4, [&] { return patch.lanes_at(element(k + 1, k), 4 * n_, 0); });
+    const auto above = load(4, [&] { return patch.lanes_at(element(k, k + 1), 0, 4); });
 
     co_yield salu(12);
     co_yield valu(13);

@@ -31,7 +31,7 @@ class Lud final : public Workload {
         return internal({.offset = offset,
                          .row = offset + std::uint64_t{kBlock} * (wave.group_y + 1),
                          .column = offset + std::uint64_t{kBlock} * (wave.group_x + 1),
-                         .first = wave.local(0)});
+                         .down = wave.local(0) / kBlock});
     }
   }
 
@@ -87,9 +87,7 @@ class Lud final : public Workload {
       std::uint64_t row, column;
       bool below;
     } at{};
-    const auto half = [&](unsigned lane) {
-      return lane / kBlock == (at.below ? 1U : 0U) ? element(at.row, at.column + lane % kBlock) : kIdle;
-    };
+    const auto half = [&] { return Row{element(at.row, at.column), kBlock, at.below ? kBlock : 0}; };
     const auto from = load(4, half);
     const auto to = store(4, half);
 
@@ -131,19 +129,16 @@ class Lud final : public Workload {
 
   struct Block {
     std::uint64_t offset, row, column;  ///< of the diagonal block, and of this one
-    std::uint32_t first;                ///< local id of lane 0
+    std::uint32_t down;                 ///< rows of the block above lane 0's
   };
 
   Stream internal(Block at) const {
-    const auto above = load(4, [&](unsigned lane) {
-      return element(at.offset + (at.first + lane) / kBlock, at.column + (at.first + lane) % kBlock);
-    });
-    const auto left = load(4, [&](unsigned lane) {
-      return element(at.row + (at.first + lane) / kBlock, at.offset + (at.first + lane) % kBlock);
-    });
-    const auto own = [&](unsigned lane) {
-      return element(at.row + (at.first + lane) / kBlock, at.column + (at.first + lane) % kBlock);
+    const auto rows = [&](std::uint64_t row, std::uint64_t column) {
+      return rows_of(kBlock, element(row + at.down, column), 4 * n_, 4);
     };
+    const auto above = load(4, [&] { return rows(at.offset, at.column); });
+    const auto left = load(4, [&] { return rows(at.row, at.offset); });
+    const auto own = [&] { return rows(at.row, at.column); };
     const auto before = load(4, own);
     const auto after = store(4, own);
 

@@ -41,16 +41,11 @@ class Multiply final : public Workload {
   Stream multiply(std::uint32_t column, std::uint32_t row, std::uint32_t first) const {
     std::uint32_t k = 0;  // row of an item's four in A and C, row of B
     std::uint32_t tile = 0;
-    const auto a = load(16, [&](unsigned lane) {
-      const std::uint32_t lx = (first + lane) % kSide, ly = (first + lane) / kSide;
-      return element(a_, (local_rows_ ? 0 : row) + 4 * ly + k, tile + 4 * lx);
-    });
-    const auto b =
-        load(16, [&](unsigned lane) { return element(b_, tile + k, column + 4 * ((first + lane) % kSide)); });
-    const auto c = store(16, [&](unsigned lane) {
-      const std::uint32_t lx = (first + lane) % kSide, ly = (first + lane) / kSide;
-      return element(c_, row + 4 * ly + k, column + 4 * lx);
-    });
+    const std::uint32_t down = first / kSide * 4;  // rows of the block above lane 0's
+    const auto a =
+        load(16, [&] { return rows_of(kSide, element(a_, (local_rows_ ? 0 : row) + down + k, tile), 16 * n_, 16); });
+    const auto b = load(16, [&] { return rows_of(kSide, element(b_, tile + k, column), 0, 16); });
+    const auto c = store(16, [&] { return rows_of(kSide, element(c_, row + down + k, column), 16 * n_, 16); });
 
     co_yield salu(20);
     co_yield valu(100);

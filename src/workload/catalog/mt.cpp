@@ -32,18 +32,17 @@ class Transpose final : public Workload {
   }
 
  private:
-  /// Where an item's k-th vector is in a matrix, for the block in this row and column of blocks.
-  VirtAddr vector(VirtAddr matrix, std::uint64_t block_row, std::uint64_t block_column, std::uint64_t local_id,
-                  std::uint32_t k) const {
-    const std::uint64_t row = block_row * kBlock + 4 * (local_id / kSide) + k;
-    const std::uint64_t column = block_column * kBlock + 4 * (local_id % kSide);
-    return matrix + 4 * (row * width_ + column);
+  /// Where the items' k-th vectors are in a matrix, for the block in this row and column of blocks.
+  Rows vectors(VirtAddr matrix, std::uint64_t block_row, std::uint64_t block_column, std::uint64_t first,
+               std::uint32_t k) const {
+    const std::uint64_t row = block_row * kBlock + 4 * (first / kSide) + k;
+    return rows_of(kSide, matrix + 4 * (row * width_ + block_column * kBlock), 4 * 4 * width_, 16);
   }
 
   Stream transpose(std::uint64_t giy, std::uint64_t gix, std::uint32_t first) const {
     std::uint32_t k = 0;
-    const auto from = load(16, [&](unsigned lane) { return vector(input_, giy, gix, first + lane, k); });
-    const auto to = store(16, [&](unsigned lane) { return vector(output_, gix, giy, first + lane, k); });
+    const auto from = load(16, [&] { return vectors(input_, giy, gix, first, k); });
+    const auto to = store(16, [&] { return vectors(output_, gix, giy, first, k); });
 
     co_yield salu(18);
     co_yield valu(48);

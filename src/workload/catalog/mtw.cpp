@@ -30,10 +30,12 @@ class MersenneTwister final : public Workload {
  private:
   Stream generate(std::uint64_t first) const {
     std::uint64_t number = 0;  // of the vectors an item makes
-    const auto item = [&](unsigned lane) { return first + lane / kSide * width_ + lane % kSide; };
-    const auto seed = load(kVector, [&](unsigned lane) { return seeds_ + kVector * item(lane); });
-    const auto result =
-        store(kVector, [&](unsigned lane) { return result_ + kVector * (item(lane) * factor_ + number); });
+    const auto seed =
+        load(kVector, [&] { return rows_of(kSide, seeds_ + kVector * first, kVector * width_, kVector); });
+    const auto result = store(kVector, [&] {
+      return rows_of(kSide, result_ + kVector * (first * factor_ + number), kVector * factor_ * width_,
+                     static_cast<std::uint32_t>(kVector * factor_));
+    });
 
     co_yield salu(14);
     co_yield seed;

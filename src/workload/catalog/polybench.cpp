@@ -28,8 +28,7 @@ Stream walk_along_rows(Walk walk, At at) {
   const auto element = load(walk.bytes, [&](unsigned lane) {
     return lane < at.lanes ? walk.matrix + walk.bytes * ((at.first + lane) * walk.pitch + at.step) : kIdle;
   });
-  const auto factor =
-      load(walk.bytes, [&](unsigned lane) { return lane < at.lanes ? walk.vector + walk.bytes * at.step : kIdle; });
+  const auto factor = load(walk.bytes, [&] { return everybody_at(walk.vector + walk.bytes * at.step, at.lanes); });
   const auto sum = [&] { return Row{walk.sum + walk.bytes * at.first, at.lanes}; };
   const auto before = load(walk.bytes, sum);
   const auto result = store(walk.bytes, sum);
@@ -59,8 +58,7 @@ Stream walk_down_columns(Walk walk, At at) {
   const auto element = load(walk.bytes, [&] {
     return Row{walk.matrix + walk.bytes * (at.step * walk.pitch + at.first), at.lanes};
   });
-  const auto factor =
-      load(walk.bytes, [&](unsigned lane) { return lane < at.lanes ? walk.vector + walk.bytes * at.step : kIdle; });
+  const auto factor = load(walk.bytes, [&] { return everybody_at(walk.vector + walk.bytes * at.step, at.lanes); });
   const auto sum = [&] { return Row{walk.sum + walk.bytes * at.first, at.lanes}; };
   const auto before = load(walk.bytes, sum);
   const auto result = store(walk.bytes, sum);
@@ -105,15 +103,9 @@ Stream column_walk(const Walk& walk, const Wave& wave) {
 
 Stream product(Product matrices, Patch patch) {
   std::uint64_t k = 0;
-  const auto a = load(4, [&](unsigned lane) {
-    return patch.has(lane) ? matrices.a + 4 * (patch.row(lane) * matrices.inner + k) : kIdle;
-  });
-  const auto b = load(4, [&](unsigned lane) {
-    return patch.has(lane) ? matrices.b + 4 * (k * matrices.columns + patch.column(lane)) : kIdle;
-  });
-  const auto sum = [&](unsigned lane) {
-    return patch.has(lane) ? matrices.c + 4 * (patch.row(lane) * matrices.columns + patch.column(lane)) : kIdle;
-  };
+  const auto a = load(4, [&] { return patch.lanes_at(matrices.a + 4 * k, 4 * matrices.inner, 0); });
+  const auto b = load(4, [&] { return patch.lanes_at(matrices.b + 4 * k * matrices.columns, 0, 4); });
+  const auto sum = [&] { return patch.lanes_at(matrices.c, 4 * matrices.columns, 4); };
   const auto before = load(4, sum);
   const auto result = store(4, sum);
 

@@ -2,6 +2,7 @@
 // the compiler may keep the sum in a register but must store it in every step: products and walks do.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -20,10 +21,6 @@ enum class Start : std::uint8_t { Load, Zero };
 /// The cells of a matrix that have an item: columns [left, right) of rows [top, bottom).
 struct Cells {
   std::uint64_t left = 0, top = 0, right = 0, bottom = 0;
-
-  constexpr bool has(std::uint64_t x, std::uint64_t y) const {
-    return x >= left && x < right && y >= top && y < bottom;
-  }
 };
 
 /// The patch of a matrix that a wavefront works on, and which of its cells have items.
@@ -38,9 +35,18 @@ struct Patch {
         rows(wave.lanes / kColumns),
         cells(those) {}
 
-  std::uint64_t column(unsigned lane) const { return x + lane % kColumns; }
-  std::uint64_t row(unsigned lane) const { return y + lane / kColumns; }
-  bool has(unsigned lane) const { return cells.has(column(lane), row(lane)); }
+  /// The lanes that have items, in rows: what is at `pitch * row + step * column` from `origin`, if not `empty()`.
+  Rows lanes_at(VirtAddr origin, std::uint64_t pitch, std::uint32_t step) const {
+    const std::uint64_t left = std::max(x, cells.left), right = std::min(x + kColumns, cells.right);
+    const std::uint64_t top = std::max(y, cells.top), bottom = std::min(y + rows, cells.bottom);
+    return {.first = origin + pitch * top + step * left,
+            .lanes = static_cast<std::uint32_t>(right - left),
+            .rows = static_cast<std::uint32_t>(bottom - top),
+            .width = kColumns,
+            .step = step,
+            .pitch = pitch,
+            .lane = static_cast<std::uint32_t>((top - y) * kColumns + left - x)};
+  }
   bool empty() const {
     return x >= cells.right || x + kColumns <= cells.left || y >= cells.bottom || y + rows <= cells.top;
   }

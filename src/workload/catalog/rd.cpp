@@ -23,7 +23,8 @@ class Reduction final : public Workload {
  private:
   Stream reduce(std::uint64_t first, std::uint64_t group, bool leads) const {
     std::uint64_t second = 0;
-    const auto pair = load(kVector, [&](unsigned lane) { return input_ + kVector * (2 * (first + lane) + second); });
+    const auto pair =
+        load(kVector, [&] { return rows_of(kMaxLanes, input_ + kVector * (2 * first + second), 0, 2 * kVector); });
     const auto sum = store(kVector, [&] { return Row{output_ + kVector * group, 1}; });
 
     co_yield salu(10);

@@ -27,15 +27,14 @@ class Sobel final : public Workload {
 
  private:
   Stream filter(std::uint64_t first, std::uint64_t y) const {
-    std::uint64_t i = 0, j = 0;  // column and row among the neighbours
-    const auto neighbour = load(4, [&](unsigned lane) {
-      const std::uint64_t x = first + lane;
-      return x > 0 && x + 1 < width_ ? image_ + 4 * ((y + j - 1) * width_ + x + i - 1) : kIdle;
-    });
-    const auto result = store(4, [&](unsigned lane) {
-      const std::uint64_t x = first + lane;
-      return x > 0 && x + 1 < width_ ? output_ + 4 * (y * width_ + x) : kIdle;
-    });
+    std::uint64_t i = 0, j = 0;                // column and row among the neighbours
+    const auto inside = [&](VirtAddr pixel) {  // not the pixels at the rim; `pixel` is of column 0
+      const std::uint32_t left = first == 0 ? 1 : 0;
+      const std::uint64_t right = std::min<std::uint64_t>(first + kMaxLanes, width_ - 1);
+      return Row{pixel + 4 * (first + left), static_cast<std::uint32_t>(right - first) - left, left};
+    };
+    const auto neighbour = load(4, [&] { return inside(image_ + 4 * ((y + j - 1) * width_ + i - 1)); });
+    const auto result = store(4, [&] { return inside(output_ + 4 * y * width_); });
 
     co_yield salu(12);
     if (y == 0 || y + 1 == height_) co_return;

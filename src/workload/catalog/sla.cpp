@@ -58,11 +58,12 @@ class ScanLargeArrays final : public Workload {
   };
 
   Stream scan_block(VirtAddr in, VirtAddr out, At at) const {
-    const auto from =
-        load(4, [&](unsigned lane) { return lane < at.lanes ? in + 4 * (2 * (at.first + lane) + at.second) : kIdle; });
-    const auto to = store(
-        4, [&](unsigned lane) { return lane < at.lanes ? out + 4 * (2 * (at.first + lane) + at.second) : kIdle; });
-    const auto sum = store(4, [&](unsigned lane) { return lane < at.lanes ? at.sum : kIdle; });
+    const auto own = [&](VirtAddr array) {
+      return Rows{.first = array + 4 * (2 * at.first + at.second), .lanes = at.lanes, .step = 8};
+    };
+    const auto from = load(4, [&] { return own(in); });
+    const auto to = store(4, [&] { return own(out); });
+    const auto sum = store(4, [&] { return everybody_at(at.sum, at.lanes); });
 
     co_yield salu(12);
     co_yield from;
