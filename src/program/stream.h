@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -72,19 +73,22 @@ struct LaneAddresses {
 
   bool in_rows() const { return rows.lanes != 0; }
 
-  /// Spells rows out, for whoever wants to see single lanes.
+  /// Spells it out for whoever wants to see single lanes: what `rows` says, and ~0 for the lanes that take no part.
   void expand() {
-    if (!in_rows()) return;
-    address.fill(~std::uint64_t{0});
-    active = 0;
-    for (unsigned r = 0; r < rows.rows; ++r) {
-      for (unsigned i = 0; i < rows.lanes; ++i) {
-        const unsigned lane = rows.lane + r * rows.width + i;
-        address[lane] = rows.first.value + r * rows.pitch + std::uint64_t{i} * rows.step;
-        active |= std::uint64_t{1} << lane;
+    if (in_rows()) {
+      active = 0;
+      for (unsigned r = 0; r < rows.rows; ++r) {
+        for (unsigned i = 0; i < rows.lanes; ++i) {
+          const unsigned lane = rows.lane + r * rows.width + i;
+          address[lane] = rows.first.value + r * rows.pitch + std::uint64_t{i} * rows.step;
+          active |= std::uint64_t{1} << lane;
+        }
       }
+      rows = {};
     }
-    rows = {};
+    for (unsigned lane = 0; lane < kMaxLanes; ++lane) {
+      if ((active >> lane & 1) == 0) address[lane] = ~std::uint64_t{0};
+    }
   }
 };
 
@@ -141,8 +145,22 @@ struct Row {
   std::uint32_t lane = 0;
 };
 
+/// A callable for those lanes only whose bit is set in a mask of the kernel's.
+template <class Address>
+struct Only {
+  const std::uint64_t& lanes;
+  Address address;
+};
+template <class Address>
+Only(const std::uint64_t&, Address) -> Only<Address>;
+
+template <class T>
+inline constexpr bool kIsOnly = false;
+template <class Address>
+inline constexpr bool kIsOnly<Only<Address>> = true;
+
 /// A memory operation with the callable that says what the lanes touch: `VirtAddr(unsigned lane)` for each of them, or
-/// `Row()` or `Rows()` for all at once.
+/// for `Only` some, or `Row()` or `Rows()` for all at once.
 template <class Address>
 struct LaneOp {
   OpKind kind;
@@ -164,6 +182,13 @@ struct LaneOp {
     if constexpr (std::is_invocable_v<const Address&>) {
       out.rows = op.rows().within(lanes);
       out.active = 0;
+    } else if constexpr (kIsOnly<Address>) {
+      out.active = op.address.lanes;
+      for (std::uint64_t left = out.active; left != 0; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(std::countr_zero(left));
+        out.address[lane] = op.address.address(lane).value;
+      }
+      out.rows.lanes = 0;
     } else {
       for (unsigned lane = 0; lane < lanes; ++lane) out.address[lane] = op.address(lane).value;
       out.active = ~idle_lanes(out.address) & (~std::uint64_t{0} >> (kMaxLanes - lanes));

@@ -38,59 +38,58 @@ class BellmanFord final : public Workload {
  private:
   struct At {
     std::uint32_t first, lanes, step = 0;
-    VirtAddr array{};  ///< col or weight
+    std::uint64_t working = 0;    ///< lanes of active vertices; in the loop, those that have one more edge
+    std::uint64_t improving = 0;  ///< those that make a way shorter
+    VirtAddr array{};             ///< col or weight
   };
 
-  bool works(const PushRound& round, const At& at, unsigned lane) const {
-    return lane < at.lanes && round.active.has(at.first + lane);
-  }
-
-  bool edge_of(const PushRound& round, const At& at, unsigned lane, std::uint64_t& edge) const {
-    if (!works(round, at, lane)) return false;
-    edge = std::uint64_t{graph_.row[at.first + lane]} + at.step;
-    return edge < graph_.row[at.first + lane + 1];
-  }
-
-  std::uint32_t steps(const PushRound& round, const At& at) const {
-    std::uint32_t most = 0;
+  std::uint64_t active_lanes(const PushRound& round, const At& at) const {
+    std::uint64_t lanes = 0;
     for (unsigned lane = 0; lane < at.lanes; ++lane) {
-      if (works(round, at, lane)) most = std::max(most, graph_.degree(at.first + lane));
+      if (round.active.has(at.first + lane)) lanes |= std::uint64_t{1} << lane;
     }
-    return most;
+    return lanes;
+  }
+
+  static std::uint64_t vertex(const At& at, unsigned lane) { return std::uint64_t{at.first} + lane; }
+  VirtAddr neighbour(const At& at, unsigned lane) const {
+    return distance_ + std::uint64_t{4} * graph_.col[edge_of(at, lane)];
+  }
+  std::uint64_t edge_of(const At& at, unsigned lane) const {
+    return std::uint64_t{graph_.row[at.first + lane]} + at.step;
+  }
+
+  /// Those of some lanes whose edge of this step is one that counts.
+  template <class Counts>
+  std::uint64_t lanes_whose_edge(const At& at, std::uint64_t lanes, Counts counts) const {
+    for (std::uint64_t left = lanes; left != 0; left &= left - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(left));
+      if (!counts(lane, edge_of(at, lane))) lanes &= ~(left & -left);
+    }
+    return lanes;
   }
 
   Stream relax(const PushRound& round, At at) const {
     const auto active = load(1, [&] { return Row{active_ + at.first, at.lanes}; });
-    const auto bounds = load(16, [&](unsigned lane) {
-      return works(round, at, lane) ? row_ + 8 * (std::uint64_t{at.first} + lane) : kIdle;
-    });
-    const auto own = load(4, [&](unsigned lane) {
-      return works(round, at, lane) ? distance_ + 4 * (std::uint64_t{at.first} + lane) : kIdle;
-    });
-    const auto of_edge = load(4, [&](unsigned lane) {
-      std::uint64_t edge = 0;
-      return edge_of(round, at, lane, edge) ? at.array + 4 * edge : kIdle;
-    });
-    const auto there = load(4, [&](unsigned lane) {
-      std::uint64_t edge = 0;
-      return edge_of(round, at, lane, edge) ? distance_ + 4 * std::uint64_t{graph_.col[edge]} : kIdle;
-    });
-    const auto nearer = atomic(4, [&](unsigned lane) {
-      std::uint64_t edge = 0;
-      return edge_of(round, at, lane, edge) && round.improving.has(edge)
-                 ? distance_ + 4 * std::uint64_t{graph_.col[edge]}
-                 : kIdle;
-    });
+    const auto bounds = load(16, Only{at.working, [&](unsigned lane) { return row_ + 8 * vertex(at, lane); }});
+    const auto own = load(4, Only{at.working, [&](unsigned lane) { return distance_ + 4 * vertex(at, lane); }});
+    const auto of_edge = load(4, Only{at.working, [&](unsigned lane) { return at.array + 4 * edge_of(at, lane); }});
+    const auto there = load(4, Only{at.working, [&](unsigned lane) { return neighbour(at, lane); }});
+    const auto nearer = atomic(4, Only{at.improving, [&](unsigned lane) { return neighbour(at, lane); }});
 
     co_yield salu(10);
     if (at.lanes == 0) co_return;
     co_yield active;
     co_yield wait(0);
-    if (!anybody(own, at.lanes)) co_return;
+    at.working = active_lanes(round, at);
+    if (at.working == 0) co_return;
     co_yield bounds;
     co_yield own;
     co_yield wait(0);
-    for (const std::uint32_t most = steps(round, at); at.step < most; ++at.step) {
+    for (;; ++at.step) {
+      at.working = lanes_whose_edge(
+          at, at.working, [&](unsigned lane, std::uint64_t edge) { return edge < graph_.row[at.first + lane + 1]; });
+      if (at.working == 0) break;
       at.array = col_;
       co_yield of_edge;
       at.array = weight_;
@@ -99,7 +98,9 @@ class BellmanFord final : public Workload {
       co_yield there;
       co_yield wait(0);
       co_yield valu(6);
-      if (anybody(nearer, at.lanes)) co_yield nearer;
+      at.improving =
+          lanes_whose_edge(at, at.working, [&](unsigned, std::uint64_t edge) { return round.improving.has(edge); });
+      if (at.improving != 0) co_yield nearer;
     }
     co_yield salu(1);
   }

@@ -3,11 +3,11 @@
 // up what each view says of them; `update` takes these sums, the voxel's neighbours, and stores it: random 4-byte
 // accesses all over the image, which everybody reads.
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <pcg_random.hpp>
 
 #include "workload/catalog/entries.h"
+#include "workload/portable_math.h"
 
 namespace nearfar {
 namespace {
@@ -29,9 +29,9 @@ class Tomography final : public Workload {
         order_(allocate("order", 4 * voxels(), Placement::Distribute)),
         angles_(allocate("angles", 8 * views_, Placement::Private)) {
     for (std::uint64_t view = 0; view < views_; ++view) {
-      const double angle = std::numbers::pi * static_cast<double>(view) / static_cast<double>(views_);
-      cosine_.push_back(std::cos(angle));
-      sine_.push_back(std::sin(angle));
+      const double turn = static_cast<double>(view) / static_cast<double>(2 * views_);
+      cosine_.push_back(portable::cosine_of_turn(turn));
+      sine_.push_back(portable::sine_of_turn(turn));
     }
     draw_orders(seed);
     for (std::uint64_t i = 0; i < parameters["iterations"]; ++i) {
@@ -67,18 +67,29 @@ class Tomography final : public Workload {
  private:
   std::uint64_t voxels() const { return slices_ * side_ * side_; }
 
+  struct Voxel {
+    std::uint16_t x, y, slice;
+  };
+
+  std::uint64_t index(Voxel at) const { return (at.slice * side_ + at.y) * side_ + at.x; }
+
   /// `back` goes through all voxels in one order; for `update` each quarter of every slice comes by itself, in the same
   /// order.
   void draw_orders(std::uint64_t seed) {
     pcg32 random(seed, 14);
-    back_order_.resize(voxels());
-    std::iota(back_order_.begin(), back_order_.end(), 0U);
-    for (auto i = static_cast<std::uint32_t>(voxels()); i > 1; --i) {
-      std::swap(back_order_[i - 1], back_order_[random(i)]);
+    std::vector<std::uint32_t> order(voxels());
+    std::iota(order.begin(), order.end(), 0U);
+    for (auto i = static_cast<std::uint32_t>(voxels()); i > 1; --i) std::swap(order[i - 1], order[random(i)]);
+
+    const std::uint64_t area = side_ * side_;
+    for (const std::uint32_t voxel : order) {
+      back_order_.push_back({.x = static_cast<std::uint16_t>(voxel % side_),
+                             .y = static_cast<std::uint16_t>(voxel / side_ % side_),
+                             .slice = static_cast<std::uint16_t>(voxel / area)});
     }
     for (std::uint64_t quarter = 0; quarter < kParts; ++quarter) {
-      for (const std::uint32_t voxel : back_order_) {
-        if (voxel % (side_ * side_) * kParts / (side_ * side_) == quarter) update_order_.push_back(voxel);
+      for (const Voxel voxel : back_order_) {
+        if (index(voxel) % area * kParts / area == quarter) update_order_.push_back(voxel);
       }
     }
   }
@@ -91,16 +102,18 @@ class Tomography final : public Workload {
   };
 
   VirtAddr pixel_on(const Ray& ray, unsigned lane) const {
-    if (ray.channel + lane >= channels_) return kIdle;
-    const double middle = static_cast<double>(side_) / 2, cosine = cosine_[ray.view], sine = sine_[ray.view];
+    const double cosine = cosine_[ray.view], sine = sine_[ray.view];
+    const bool by_rows = std::abs(cosine) >= std::abs(sine);
+    const double steep = by_rows ? cosine : sine, lean = by_rows ? sine : cosine;
+    const double middle = static_cast<double>(side_) / 2;
     const double away = static_cast<double>(ray.channel + lane) - static_cast<double>(channels_) / 2;
     const double along = static_cast<double>(ray.step) - middle;
-    const bool by_rows = std::abs(cosine) >= std::abs(sine);
-    const double across = (by_rows ? (away - along * sine) / cosine : (away - along * cosine) / sine) + middle;
-    const auto cross = static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(across))) + ray.beside;
-    if (cross >= side_) return kIdle;
-    const std::uint64_t x = by_rows ? cross : ray.step, y = by_rows ? ray.step : cross;
-    return image_ + 4 * ((ray.slice * side_ + y) * side_ + x);
+    const double across = (away - along * lean) / steep + middle;
+    const auto cross = static_cast<std::uint32_t>(static_cast<std::int32_t>(std::floor(across))) +
+                       static_cast<std::uint32_t>(ray.beside);
+    const VirtAddr slice = image_ + 4 * ray.slice * side_ * side_;
+    const VirtAddr pixel = slice + (by_rows ? 4 * (ray.step * side_ + cross) : 4 * (cross * side_ + ray.step));
+    return cross < side_ && ray.channel + lane < channels_ ? pixel : kIdle;
   }
 
   Stream forward(Ray ray) const {
@@ -128,12 +141,11 @@ class Tomography final : public Workload {
   }
 
   /// Where in the sinogram a voxel is seen.
-  std::uint64_t seen_at(std::uint32_t voxel, std::uint64_t view) const {
+  std::uint64_t seen_at(Voxel voxel, std::uint64_t view) const {
     const double middle = static_cast<double>(side_) / 2;
-    const double x = static_cast<double>(voxel % side_) - middle;
-    const double y = static_cast<double>(voxel / side_ % side_) - middle;
+    const double x = voxel.x - middle, y = voxel.y - middle;
     const double channel = x * cosine_[view] + y * sine_[view] + static_cast<double>(channels_) / 2;
-    return (voxel / (side_ * side_) * views_ + view) * channels_ + static_cast<std::uint64_t>(channel);
+    return (voxel.slice * views_ + view) * channels_ + static_cast<std::uint32_t>(static_cast<std::int32_t>(channel));
   }
 
   Stream back(std::uint64_t part, std::uint64_t first, std::uint32_t lanes) const {
@@ -143,7 +155,7 @@ class Tomography final : public Workload {
       return lane < lanes ? error_ + 4 * (seen_at(back_order_[first + lane], view) + next) : kIdle;
     });
     const auto sum = store(4, [&](unsigned lane) {
-      return lane < lanes ? inbox_ + 4 * (part * voxels() + back_order_[first + lane]) : kIdle;
+      return lane < lanes ? inbox_ + 4 * (part * voxels() + index(back_order_[first + lane])) : kIdle;
     });
 
     co_yield salu(12);
@@ -171,19 +183,18 @@ class Tomography final : public Workload {
   Stream update(At at) const {
     const auto order = load(4, [&] { return Row{order_ + 4 * at.first, at.lanes}; });
     const auto sum = load(4, [&](unsigned lane) {
-      return lane < at.lanes ? inbox_ + 4 * (at.which * voxels() + update_order_[at.first + lane]) : kIdle;
+      return lane < at.lanes ? inbox_ + 4 * (at.which * voxels() + index(update_order_[at.first + lane])) : kIdle;
     });
     const auto neighbour = load(4, [&](unsigned lane) {
       if (lane >= at.lanes) return kIdle;
-      const std::uint32_t voxel = update_order_[at.first + lane];
+      const Voxel voxel = update_order_[at.first + lane];
       // Beyond the rim the rim itself counts.
-      const std::uint64_t x = std::clamp<std::uint64_t>(voxel % side_ + at.which % 3, 1, side_) - 1;
-      const std::uint64_t y = std::clamp<std::uint64_t>(voxel / side_ % side_ + at.which / 3, 1, side_) - 1;
-      return image_ + 4 * ((voxel / (side_ * side_) * side_ + y) * side_ + x);
+      const std::uint64_t x = std::clamp<std::uint64_t>(voxel.x + at.which % 3, 1, side_) - 1;
+      const std::uint64_t y = std::clamp<std::uint64_t>(voxel.y + at.which / 3, 1, side_) - 1;
+      return image_ + 4 * ((voxel.slice * side_ + y) * side_ + x);
     });
-    const auto result = store(4, [&](unsigned lane) {
-      return lane < at.lanes ? image_ + std::uint64_t{4} * update_order_[at.first + lane] : kIdle;
-    });
+    const auto result = store(
+        4, [&](unsigned lane) { return lane < at.lanes ? image_ + 4 * index(update_order_[at.first + lane]) : kIdle; });
 
     co_yield salu(12);
     if (at.lanes == 0) co_return;
@@ -197,8 +208,8 @@ class Tomography final : public Workload {
   }
 
   std::uint64_t side_, slices_, views_, channels_;
-  std::vector<double> cosine_, sine_;                     // by view
-  std::vector<std::uint32_t> back_order_, update_order_;  // of voxels
+  std::vector<double> cosine_, sine_;  // by view
+  std::vector<Voxel> back_order_, update_order_;
   VirtAddr image_, measured_, error_, inbox_, order_, angles_;
 };
 

@@ -4,10 +4,11 @@
 #include <array>
 #include <cassert>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 #include <pcg_random.hpp>
 #include <utility>
+
+#include "workload/portable_math.h"
 
 namespace nearfar {
 namespace {
@@ -118,12 +119,12 @@ double fraction(pcg32& random) { return (random() + 0.5) / 4294967296.0; }
 
 /// How far a walk goes that ends at every step with the same probability.
 std::uint32_t exponential(double mean, pcg32& random) {
-  return static_cast<std::uint32_t>(-mean * std::log(fraction(random)));
+  return static_cast<std::uint32_t>(-mean * portable::log(fraction(random)));
 }
 
 /// A power law that begins at `least`.
 std::uint32_t power_law(double least, double exponent, std::uint32_t most, pcg32& random) {
-  return static_cast<std::uint32_t>(std::min<double>(least * std::pow(fraction(random), -1 / exponent), most));
+  return static_cast<std::uint32_t>(std::min<double>(least * portable::pow(fraction(random), -1 / exponent), most));
 }
 
 /// Puts vertices into sets that are united one by one.
@@ -229,7 +230,8 @@ class Web {
 
   /// A page of a host, the first ones being the most popular.
   std::uint32_t front_page(std::uint32_t lo, std::uint32_t hi) {
-    return lo + static_cast<std::uint32_t>((hi - lo) * std::pow(fraction(random_), 3));
+    const double x = fraction(random_);
+    return lo + static_cast<std::uint32_t>((hi - lo) * (x * x * x));
   }
 
   pcg32 random_;
@@ -334,7 +336,7 @@ Csr geometric_graph(std::uint32_t vertices, std::uint64_t seed) {
   };
   pcg32 random(seed, 7);
   const double n = vertices;
-  const double radius = vertices > 1 ? 0.55 * std::sqrt(std::log(n) / n) : 1;
+  const double radius = vertices > 1 ? 0.55 * std::sqrt(portable::log(n) / n) : 1;
   const auto cells = std::max(static_cast<std::uint32_t>(1 / radius), 1U);
   const auto cell_of = [&](double at) { return std::min(static_cast<std::uint32_t>(at * cells), cells - 1); };
 
@@ -374,7 +376,7 @@ Csr web_graph(std::uint32_t vertices, std::uint64_t seed) { return Web(vertices,
 
 Csr cage_graph(std::uint32_t vertices, std::uint64_t seed) {
   constexpr double kSpread = 2.2;
-  const double mean_degree = 15.6 + 0.976 * std::log(vertices / 130228.0);
+  const double mean_degree = 15.6 + 0.976 * portable::log(vertices / 130228.0);
   std::vector<std::uint32_t> offsets;
   for (std::uint64_t power = 1; 9 * power <= vertices; power *= 3) {
     offsets.push_back(static_cast<std::uint32_t>(power));
@@ -383,8 +385,7 @@ Csr cage_graph(std::uint32_t vertices, std::uint64_t seed) {
   pcg32 random(seed, 8);
   Links links;
   for (std::uint32_t v = 0; v < vertices && !offsets.empty(); ++v) {
-    const double normal =
-        std::sqrt(-2 * std::log(fraction(random))) * std::cos(2 * std::numbers::pi * fraction(random));
+    const double normal = std::sqrt(-2 * portable::log(fraction(random))) * portable::cosine_of_turn(fraction(random));
     const auto most = static_cast<double>(offsets.size());
     const auto moves =
         static_cast<std::uint32_t>(std::clamp(std::round((mean_degree - 1) / 2 + kSpread * normal), 1.0, most));
