@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cassert>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 namespace nearfar {
 namespace {
 
@@ -41,24 +45,25 @@ void for_each_run(const LaneAddresses& lanes, unsigned bytes, Emit emit) {
   emit(begin, end);
 }
 
-/// Joins what the lanes of each row touch, where one begins at most `reach` bytes behind the one before it.
+/// What the lanes of a row touch.
+struct Span {
+  std::uint64_t begin;
+  std::uint32_t lanes;
+  std::uint32_t step;
+
+  std::uint64_t end(unsigned bytes) const { return begin + std::uint64_t{lanes - 1} * step + bytes; }
+};
+
+/// The rows one by one; rows of one place each, at most `reach` bytes apart, are a column that is taken as a row.
 template <class Emit>
-void for_each_run(const Rows& rows, unsigned bytes, std::uint64_t reach, Emit emit) {
+void for_each_row(const Rows& rows, std::uint64_t reach, Emit emit) {
   const std::uint64_t first = rows.first.value;
-  if (rows.pitch <= reach && (rows.step == 0 || rows.lanes == 1)) {  // a column without gaps
-    emit(first, first + (rows.rows - 1) * rows.pitch + bytes);
+  if (rows.pitch <= reach && (rows.step == 0 || rows.lanes == 1)) {
+    emit(Span{first, rows.rows, static_cast<std::uint32_t>(rows.pitch)});
     return;
   }
   for (std::uint32_t r = 0; r < (rows.pitch == 0 ? 1 : rows.rows); ++r) {
-    const std::uint64_t begin = first + r * rows.pitch;
-    if (rows.step <= reach) {
-      emit(begin, begin + std::uint64_t{rows.lanes - 1} * rows.step + bytes);
-    } else {
-      for (std::uint32_t i = 0; i < rows.lanes; ++i) {
-        const std::uint64_t lane = begin + std::uint64_t{i} * rows.step;
-        emit(lane, lane + bytes);
-      }
-    }
+    emit(Span{first + r * rows.pitch, rows.lanes, rows.step});
   }
 }
 
@@ -71,6 +76,26 @@ bool in_one_page(const LaneAddresses& lanes, unsigned bytes, unsigned line_shift
     across |= begin ^ (begin + bytes - 1);
   }
   return apart >> kPageShift == 0 && across >> line_shift == 0;
+}
+
+/// The lines of lanes that all lie in one page, each in one line.
+std::uint64_t lines_in_page(const LaneAddresses& lanes, unsigned line_shift) {
+#if defined(__AVX2__)  // g++ 12 does not make vectors of shifts by vectors here
+  const __m256i in_page = _mm256_set1_epi64x(kPageBytes - 1), one = _mm256_set1_epi64x(1);
+  const __m128i shift = _mm_cvtsi32_si128(static_cast<int>(line_shift));
+  __m256i lines = _mm256_setzero_si256();
+  for (unsigned lane = 0; lane < kMaxLanes; lane += 4) {
+    const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(&lanes.address[lane]));
+    lines = _mm256_or_si256(lines, _mm256_sllv_epi64(one, _mm256_srl_epi64(_mm256_and_si256(at, in_page), shift)));
+  }
+  const __m128i half = _mm_or_si128(_mm256_castsi256_si128(lines), _mm256_extracti128_si256(lines, 1));
+  return static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_or_si128(half, _mm_unpackhi_epi64(half, half))));
+#else
+  std::uint64_t lines = 0;
+  for (const std::uint64_t begin : lanes.address)
+    lines |= std::uint64_t{1} << ((begin & (kPageBytes - 1)) >> line_shift);
+  return lines;
+#endif
 }
 
 /// Guesses by the first two lanes whether most lanes follow each other: a matter of speed, not of the answer.
@@ -88,8 +113,14 @@ Coalescer::Coalescer(unsigned line_bytes) : line_shift_(static_cast<unsigned>(st
 std::span<const PageGroup> Coalescer::loads(const LaneAddresses& lanes, unsigned bytes) {
   count_ = 0;
   if (lanes.in_rows()) {
-    const std::uint64_t reach = std::uint64_t{1} << line_shift_;  // so that no line between the lanes is left out
-    for_each_run(lanes.rows, bytes, reach, [this](std::uint64_t begin, std::uint64_t end) { load_run(begin, end); });
+    const std::uint64_t line = std::uint64_t{1} << line_shift_;
+    for_each_row(lanes.rows, line, [&](const Span& row) {
+      if (row.step <= line) return load_run(row.begin, row.end(bytes));  // no line between the lanes is left out
+      for (std::uint32_t i = 0; i < row.lanes; ++i) {
+        const std::uint64_t begin = row.begin + std::uint64_t{i} * row.step;
+        load_run(begin, begin + bytes);
+      }
+    });
   } else if (begins_as_run(lanes, bytes)) {
     for_each_run(lanes, bytes, [this](std::uint64_t begin, std::uint64_t end) { load_run(begin, end); });
   } else {
@@ -103,7 +134,11 @@ Stores Coalescer::stores(const LaneAddresses& lanes, unsigned bytes) {
   partial_count_ = 0;
   in_order_ = true;
   if (lanes.in_rows()) {
-    for_each_run(lanes.rows, bytes, bytes, [this](std::uint64_t begin, std::uint64_t end) { store_run(begin, end); });
+    for_each_row(lanes.rows, bytes, [&](const Span& row) {
+      if (row.step <= bytes) return store_run(row.begin, row.end(bytes));
+      for (std::uint32_t i = 0; i < row.lanes;)
+        i += store_strided(row.begin + std::uint64_t{i} * row.step, row.lanes - i, row.step, bytes);
+    });
   } else if (begins_as_run(lanes, bytes)) {
     for_each_run(lanes, bytes, [this](std::uint64_t begin, std::uint64_t end) { store_run(begin, end); });
   } else {
@@ -157,11 +192,7 @@ std::uint8_t* Coalescer::slot_of(const std::array<Group, kMaxGroups>& groups, Vi
 /// Lanes that do not follow each other, one by one: those of one page only add their lines to a mask.
 void Coalescer::load_lanes(const LaneAddresses& lanes, unsigned bytes) {
   if (in_one_page(lanes, bytes, line_shift_)) {
-    std::uint64_t lines = 0;
-    for (const std::uint64_t begin : lanes.address) {
-      lines |= std::uint64_t{1} << ((begin & (kPageBytes - 1)) >> line_shift_);
-    }
-    group_of(loads_, page_of(VirtAddr{lanes.address[0]})).lines = lines;
+    group_of(loads_, page_of(VirtAddr{lanes.address[0]})).lines = lines_in_page(lanes, line_shift_);
     return;
   }
   std::uint64_t page = kAll;  // whose lines are being gathered
@@ -211,6 +242,32 @@ void Coalescer::store_run(std::uint64_t begin, std::uint64_t end) {
     if (whole_from <= whole_to && whole_to < stop) store_part(group, whole_to, stop);
     begin = stop;
   }
+}
+
+/// The first of `lanes` lanes that lie `step` bytes apart, and those after it that write the same part of other lines
+/// of its page. Answers how many that are.
+std::uint32_t Coalescer::store_strided(std::uint64_t begin, std::uint32_t lanes, std::uint32_t step, unsigned bytes) {
+  const std::uint64_t in_line = (std::uint64_t{1} << line_shift_) - 1;
+  const bool same_part = (step & in_line) == 0 && (begin & in_line) + bytes <= in_line;
+  StoreGroup& group = group_of(stores_, page_of(VirtAddr{begin}));
+  if (!same_part || group.lines != 0) {
+    store_run(begin, begin + bytes);
+    return 1;
+  }
+  const std::uint64_t room = kPageBytes - 1 - (begin & (kPageBytes - 1));
+  const auto count = std::min(lanes, static_cast<std::uint32_t>(room / step) + 1);
+  const PartialLine part = part_of_line(begin, begin + bytes - 1);
+  const std::uint32_t page_key = current_ << kLineIndexBits;
+  if (partial_count_ != 0 && keys_[partial_count_ - 1] > page_key) in_order_ = false;
+  group.first_partial = partial_count_;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t line = ((begin & (kPageBytes - 1)) + std::uint64_t{i} * step) >> line_shift_;
+    group.lines |= std::uint64_t{1} << line;
+    keys_[partial_count_ + i] = page_key | static_cast<std::uint32_t>(line);
+    partial_[partial_count_ + i] = part;
+  }
+  partial_count_ += count;
+  return count;
 }
 
 /// Lanes that do not follow each other, one by one: most write a part of a line.

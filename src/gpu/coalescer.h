@@ -66,6 +66,7 @@ class Coalescer {
   void load_lanes(const LaneAddresses& lanes, unsigned bytes);
   void load_run(std::uint64_t begin, std::uint64_t end);
   void store_lanes(const LaneAddresses& lanes, unsigned bytes);
+  std::uint32_t store_strided(std::uint64_t begin, std::uint32_t lanes, std::uint32_t step, unsigned bytes);
   void store_run(std::uint64_t begin, std::uint64_t end);
   void store_part(StoreGroup& group, std::uint64_t begin, std::uint64_t end);
   PartialLine part_of_line(std::uint64_t begin, std::uint64_t last) const;
