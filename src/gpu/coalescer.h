@@ -78,7 +78,7 @@ class Coalescer {
   std::uint32_t count_ = 0;    // groups so far
   std::uint32_t current_ = 0;  // the one touched last
   std::uint32_t partial_count_ = 0;
-  bool in_order_ = true;  // partial lines came by ascending key, and none has become whole
+  bool in_order_ = true;                      // partial lines came by ascending key, and none has become whole
   std::array<std::uint8_t, kSlots> slots_{};  // index + 1 of the group of a page, by its hash
   std::array<PageGroup, kMaxGroups> loads_;
   std::array<StoreGroup, kMaxGroups> stores_;
