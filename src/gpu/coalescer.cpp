@@ -92,14 +92,16 @@ std::uint64_t lines_in_page(const LaneAddresses& lanes, unsigned line_shift) {
   return static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_or_si128(half, _mm_unpackhi_epi64(half, half))));
 #else
   std::uint64_t lines = 0;
-  for (const std::uint64_t begin : lanes.address)
+  for (const std::uint64_t begin : lanes.address) {
     lines |= std::uint64_t{1} << ((begin & (kPageBytes - 1)) >> line_shift);
+  }
   return lines;
 #endif
 }
 
 /// Guesses by the first two lanes whether most lanes follow each other: a matter of speed, not of the answer.
 bool begins_as_run(const LaneAddresses& lanes, unsigned bytes) {
+  if ((lanes.active & 3) != 3) return false;
   const std::uint64_t step = lanes.address[1] - lanes.address[0];
   return step == bytes || step == 0;
 }
@@ -136,8 +138,9 @@ Stores Coalescer::stores(const LaneAddresses& lanes, unsigned bytes) {
   if (lanes.in_rows()) {
     for_each_row(lanes.rows, bytes, [&](const Span& row) {
       if (row.step <= bytes) return store_run(row.begin, row.end(bytes));
-      for (std::uint32_t i = 0; i < row.lanes;)
+      for (std::uint32_t i = 0; i < row.lanes;) {
         i += store_strided(row.begin + std::uint64_t{i} * row.step, row.lanes - i, row.step, bytes);
+      }
     });
   } else if (begins_as_run(lanes, bytes)) {
     for_each_run(lanes, bytes, [this](std::uint64_t begin, std::uint64_t end) { store_run(begin, end); });
