@@ -253,7 +253,7 @@ std::uint32_t Coalescer::store_strided(std::uint64_t begin, std::uint32_t lanes,
   const std::uint64_t in_line = (std::uint64_t{1} << line_shift_) - 1;
   const bool same_part = (step & in_line) == 0 && (begin & in_line) + bytes <= in_line;
   StoreGroup& group = group_of(stores_, page_of(VirtAddr{begin}));
-  if (!same_part || group.lines != 0) {
+  if (!same_part || group.lines != 0) {  // else the group is new, and all it has comes behind what the others have
     store_run(begin, begin + bytes);
     return 1;
   }
@@ -261,7 +261,6 @@ std::uint32_t Coalescer::store_strided(std::uint64_t begin, std::uint32_t lanes,
   const auto count = std::min(lanes, static_cast<std::uint32_t>(room / step) + 1);
   const PartialLine part = part_of_line(begin, begin + bytes - 1);
   const std::uint32_t page_key = current_ << kLineIndexBits;
-  if (partial_count_ != 0 && keys_[partial_count_ - 1] > page_key) in_order_ = false;
   group.first_partial = partial_count_;
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint64_t line = ((begin & (kPageBytes - 1)) + std::uint64_t{i} * step) >> line_shift_;

@@ -206,6 +206,33 @@ TEST(Coalescer, PartsThatCompleteALineMakeItFull) {
   EXPECT_TRUE(stores.partial.empty());
 }
 
+TEST(Coalescer, ARunOverAPartOfALineMakesItFull) {
+  Coalescer coalescer(64);
+  LaneAddresses lanes;
+  const auto add = [&](std::uint64_t address) {
+    lanes.address[static_cast<unsigned>(std::popcount(lanes.active))] = address;
+    lanes.active = lanes.active << 1 | 1;
+  };
+  for (const std::uint64_t address : {8, 12}) add(address);
+  for (std::uint64_t address = 0; address < 64; address += 4) add(address);
+  const Stores stores = coalescer.stores(lanes, 4);
+  ASSERT_EQ(stores.groups.size(), 1U);
+  EXPECT_EQ(stores.groups[0].full, 1U);
+  EXPECT_TRUE(stores.partial.empty());
+}
+
+TEST(Coalescer, PartsThatComeInDisorderAreHandedOutInOrder) {
+  Coalescer coalescer(64);
+  LaneAddresses lanes;
+  lanes.active = 3;
+  lanes.address[0] = 128;
+  lanes.address[1] = 8;
+  const Stores stores = coalescer.stores(lanes, 4);
+  ASSERT_EQ(stores.partial.size(), 2U);
+  EXPECT_EQ(stores.partial[0].bytes[0], 0xf00U);
+  EXPECT_EQ(stores.partial[1].bytes[0], 0xfU);
+}
+
 TEST(Coalescer, AFullLineStaysFull) {
   Coalescer coalescer(64);
   LaneAddresses lanes = linear(0x1000, 4);
