@@ -68,7 +68,10 @@ Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topol
       wake_margin_(wake_margin(spec.queue)),
       drain_event_(partition.pool().take()),
       drain_handler_(partition.add_handler<&Fabric::on_drain>(this)) {
-  for (Lane& lane : lanes_) lane.credits = spec.credits;
+  for (unsigned to = 0; to < lanes_.size(); ++to) {
+    lanes_[to].hop = topology.route(partition.device(), DeviceId{static_cast<std::uint8_t>(to)});
+    lanes_[to].credits = spec.credits;
+  }
   partition.set_admission<&Fabric::admit>(this);
   partition.set_port<&Fabric::on_arrival>(MessagePort::Fabric, this);
   partition.set_port<&Fabric::on_credit>(MessagePort::Credit, this);
@@ -111,23 +114,32 @@ Transaction* Fabric::first_lines(Transaction& t, std::uint32_t count) {
 }
 
 void Fabric::send_request(Transaction* t) {
-  Lane& lane = lanes_[t->destination];
-  if (lane.queue.empty() && may_leave(*t)) {
+  const unsigned to = t->destination;
+  Lane& lane = lanes_[to];
+  if (lane.queue.empty() && may_leave(lane)) {
     const bool whole = leave(t);
-    wake_refused(lane);
+    wake_refused(to);
     if (whole) return;
   }
   stats_.queued_requests += packets(*t);
   if (lane.credits == 0) stats_.credit_waits += packets(*t);
   lane.queue.push(t);
-  ++queued_;
+  note_queue(to);
   schedule_drain();
 }
 
-bool Fabric::may_leave(const Transaction& t) const {
-  if (lanes_[t.destination].credits == 0) return false;
-  const unsigned output = topology_.route(partition_.device(), DeviceId{t.destination}).output;
-  return outputs_[output].free_at(kRequests) <= partition_.now() + kBooking;
+/// The queue or the credits of a lane have changed.
+void Fabric::note_queue(unsigned to) {
+  const Lane& lane = lanes_[to];
+  if (lane.queue.empty() || lane.credits == 0) {
+    sendable_.erase(to);
+  } else {
+    sendable_.insert(to);
+  }
+}
+
+bool Fabric::may_leave(const Lane& lane) const {
+  return lane.credits != 0 && outputs_[lane.hop.output].free_at(kRequests) <= partition_.now() + kBooking;
 }
 
 /// Sends as much of a train as there are credits for; whether that is all of it.
@@ -146,16 +158,13 @@ bool Fabric::leave(Transaction* t) {
 }
 
 void Fabric::schedule_drain() {
-  if (drain_scheduled_) return;
-  // With credits missing a drain now would find nothing; the credits' return calls it.
+  // With credits missing a drain would find nothing; the credits' return calls it.
+  if (drain_scheduled_ || sendable_.empty()) return;
   Cycle when = kNever;
-  for (unsigned to = 0; to < lanes_.size(); ++to) {
-    if (lanes_[to].queue.empty() || lanes_[to].credits == 0) continue;
-    const unsigned output = topology_.route(partition_.device(), DeviceId{static_cast<std::uint8_t>(to)}).output;
-    const Cycle free = outputs_[output].free_at(kRequests);
+  for (unsigned to = sendable_.first_from(0); to != DeviceSet::kNone; to = sendable_.first_from(to + 1)) {
+    const Cycle free = outputs_[lanes_[to].hop.output].free_at(kRequests);
     when = std::min(when, free > kBooking / 2 ? free - kBooking / 2 : 0);
   }
-  if (when == kNever) return;
   drain_scheduled_ = true;
   partition_.schedule(drain_event_, drain_handler_, std::max(when, partition_.now() + 1));
 }
@@ -165,29 +174,35 @@ void Fabric::on_drain(Transaction*) {
   drain();
 }
 
-/// Lets queued requests leave, a train of one destination after one of another, while credits and links allow.
+/// Lets queued requests leave, a train of one destination after one of another, while credits and links allow. Who
+/// cannot leave now cannot later in this cycle either: credits and links only get fewer.
 void Fabric::drain() {
-  const auto destinations = static_cast<unsigned>(lanes_.size());
-  for (unsigned stuck = 0; stuck < destinations && queued_ > 0;) {
-    TransactionQueue& queue = lanes_[next_destination_].queue;
-    next_destination_ = (next_destination_ + 1) % destinations;
-    if (queue.empty() || !may_leave(*queue.front())) {
-      ++stuck;
+  DeviceSet candidates = sendable_;
+  for (unsigned to = candidates.first_around(next_destination_); to != DeviceSet::kNone;
+       to = candidates.first_around(to + 1)) {
+    Lane& lane = lanes_[to];
+    if (!may_leave(lane)) {
+      candidates.erase(to);
       continue;
     }
-    stuck = 0;
-    Transaction* following = queue.front()->next;
-    if (!leave(queue.front())) continue;
-    queue.replace_front(following);
-    --queued_;
+    next_destination_ = to + 1;
+    Transaction* first = lane.queue.front();
+    Transaction* following = first->next;
+    if (leave(first)) lane.queue.replace_front(following);
+    note_queue(to);
+    if (!sendable_.contains(to)) candidates.erase(to);
   }
-  for (Lane& lane : lanes_) wake_refused(lane);
-  if (queued_ > 0) schedule_drain();
+  for (unsigned to = refusing_.first_from(0); to != DeviceSet::kNone; to = refusing_.first_from(to + 1)) {
+    wake_refused(to);
+  }
+  schedule_drain();
 }
 
-void Fabric::wake_refused(Lane& lane) {
+void Fabric::wake_refused(unsigned to) {
+  Lane& lane = lanes_[to];
   if (lane.refused.empty() || lane.reserved + wake_margin_ > queue_limit_) return;
   while (!lane.refused.empty() && lane.reserved < queue_limit_) client_.fabric_has_room(lane.refused.pop());
+  if (lane.refused.empty()) refusing_.erase(to);
 }
 
 void Fabric::answer(Transaction* t, Cycle after) {
@@ -216,7 +231,7 @@ void Fabric::send_message(Transaction* t) {
 /// Puts a message on the link towards its destination. A train is known by its first packet; where packets are stored
 /// and forwarded, each follows the one before it without a gap, as the links are equally fast.
 void Fabric::forward(Transaction* t, Cycle after) {
-  const Topology::Hop hop = topology_.route(partition_.device(), DeviceId{t->destination});
+  const Topology::Hop& hop = lanes_[t->destination].hop;
   const auto out = outputs_[hop.output].pass(class_of(*t), partition_.now(), t->wire_bytes, bytes_behind(*t));
   t->early_ticks = out.early;
   partition_.post(t, hop.next, MessagePort::Fabric, out.cycle + hop.latency + after);
@@ -279,9 +294,11 @@ void Fabric::requests_taken(DeviceId source, std::uint32_t count) {
 }
 
 void Fabric::on_credit(Transaction* t) {
-  lanes_[t->source].credits += static_cast<std::uint32_t>(t->mask);
+  const unsigned from = t->source;
+  lanes_[from].credits += static_cast<std::uint32_t>(t->mask);
   partition_.pool().give(t);
-  if (queued_ > 0) drain();
+  note_queue(from);
+  if (!sendable_.empty()) drain();
 }
 
 FabricStats& Fabric::stats() {

@@ -16,6 +16,7 @@
 
 #include "interconnect/link_spec.h"
 #include "interconnect/topology.h"
+#include "sim/device_set.h"
 #include "sim/partition.h"
 #include "sim/serializer.h"
 #include "sim/transaction.h"
@@ -70,6 +71,7 @@ class Fabric {
     Lane& lane = lanes_[to.value];
     if (lane.reserved >= queue_limit_) {
       lane.refused.push(waiter);
+      refusing_.insert(to.value);
       return false;
     }
     ++lane.reserved;
@@ -100,8 +102,9 @@ class Fabric {
   std::string describe_waiting() const;
 
  private:
-  /// The requests to one device.
+  /// The way to one device, and the requests to it.
   struct Lane {
+    Topology::Hop hop;
     TransactionQueue queue;
     std::uint32_t credits = 0;
     std::uint32_t reserved = 0;
@@ -114,7 +117,7 @@ class Fabric {
   void on_credit(Transaction* t);
   void receive(Transaction* t);
   void forward(Transaction* t, Cycle after);
-  bool may_leave(const Transaction& t) const;
+  bool may_leave(const Lane& lane) const;
   bool leave(Transaction* t);
   Transaction* first_lines(Transaction& t, std::uint32_t count);
   std::uint64_t write_packet(std::uint64_t bytes) const;
@@ -122,7 +125,8 @@ class Fabric {
   std::uint64_t reply_packet(const Transaction& t) const;
   std::uint64_t bytes_behind(const Transaction& t) const;
   void drain();
-  void wake_refused(Lane& lane);
+  void wake_refused(unsigned to);
+  void note_queue(unsigned to);
   void schedule_drain();
 
   Partition& partition_;
@@ -138,7 +142,8 @@ class Fabric {
   std::uint32_t credit_batch_;
   std::uint32_t queue_limit_;
   std::uint32_t wake_margin_;
-  std::uint32_t queued_ = 0;  ///< trains
+  DeviceSet sendable_;  ///< lanes that have requests queued and credits for them
+  DeviceSet refusing_;  ///< lanes that have refused somebody
   unsigned next_destination_ = 0;
   Transaction* drain_event_;
   bool drain_scheduled_ = false;

@@ -406,8 +406,9 @@ void HomeCache::flush() {
 void HomeCache::continue_flush() {
   for (; flush_bank_ < banks_.size(); ++flush_bank_, flush_slot_ = 0) {
     Bank& bank = banks_[flush_bank_];
-    for (; bank.dirty != 0 && flush_slot_ < bank.tags.slots(); ++flush_slot_) {
-      if (!bank.tags.valid(flush_slot_) || (bank.tags.state(flush_slot_) & kDirty) == 0) continue;
+    while (bank.dirty != 0) {
+      flush_slot_ = bank.tags.find_state(flush_slot_, kDirty);
+      if (flush_slot_ == bank.tags.slots()) break;  // those that are dirty have become so behind it
       const PhysLine line = line_of(bank, flush_slot_);
       if (!dram_->can_write(line)) return;
       bank.tags.state(flush_slot_) &= static_cast<std::uint8_t>(~kDirty);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace nearfar {
 namespace {
@@ -39,6 +40,25 @@ TagArray::TagArray(std::uint64_t sets, std::uint32_t ways, IndexHash hash, Repla
 
 void TagArray::invalidate_all() {
   for (std::uint64_t set = 0; set < sets_; ++set) std::fill_n(tags(set), ages_at_ / 4, kInvalid);
+}
+
+TagArray::Slot TagArray::find_state(Slot slot, std::uint8_t bits) const {
+  std::uint32_t way = way_of(slot);
+  for (std::uint64_t set = set_of(slot); set < sets_; ++set, way = 0) {
+    const std::uint8_t* of_ways = states(set);
+    // Most sets have none: eight ways at a time say so.
+    constexpr std::uint64_t kEach = 0x0101010101010101ULL;
+    for (; way + 8 <= ways_; way += 8) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, of_ways + way, sizeof eight);
+      eight &= kEach * bits;
+      if (eight != 0) return slot_at(set, way + static_cast<std::uint32_t>(std::countr_zero(eight)) / 8);
+    }
+    for (; way < ways_; ++way) {
+      if ((of_ways[way] & bits) != 0) return slot_at(set, way);
+    }
+  }
+  return slots();
 }
 
 std::uint64_t TagArray::key(Slot slot) const {

@@ -75,6 +75,10 @@ class TagArray {
   std::uint8_t& state(Slot slot) { return states(set_of(slot))[way_of(slot)]; }
   std::uint8_t state(Slot slot) const { return const_cast<TagArray*>(this)->state(slot); }
 
+  /// The first slot from `slot` on whose state has any of `bits`, or slots(). The state of a slot outlives its line: a
+  /// cache that asks for bits has to clear them when a line leaves.
+  Slot find_state(Slot slot, std::uint8_t bits) const;
+
   /// The key that a valid slot holds.
   std::uint64_t key(Slot slot) const;
 
@@ -113,6 +117,7 @@ class TagArray {
   std::uint32_t* tags(std::uint64_t set) { return reinterpret_cast<std::uint32_t*>(block(set)); }
   std::uint8_t* ages(std::uint64_t set) { return reinterpret_cast<std::uint8_t*>(block(set)) + ages_at_; }
   std::uint8_t* states(std::uint64_t set) { return reinterpret_cast<std::uint8_t*>(block(set)) + states_at_; }
+  const std::uint8_t* states(std::uint64_t set) const { return const_cast<TagArray*>(this)->states(set); }
 
   Slot find_tag(std::uint64_t set, std::uint32_t tag) const {
     const std::uint32_t* at = tags(set);

@@ -101,6 +101,23 @@ TEST(TagArray, StateBelongsToItsSlotAndIsClearedByAFill) {
   EXPECT_EQ(tags.state(tags.find(11)), 0);
 }
 
+RC_GTEST_PROP(TagArray, FindsStatesInTheOrderOfSlots, ()) {
+  const auto sets = *rc::gen::inRange<std::uint64_t>(1, 9);
+  const auto ways = *rc::gen::inRange<std::uint32_t>(1, 34);
+  TagArray tags(sets, ways, IndexHash::Modulo, Replacement::Lru);
+  std::set<TagArray::Slot> marked;
+  for (std::uint64_t key = 0; key < sets * ways; ++key) {
+    const TagArray::Slot slot = tags.victim(key);
+    tags.fill(slot, key);
+    tags.state(slot) = *rc::gen::element<std::uint8_t>(0, 0, 0, 1, 2, 3, 0x80);
+    if ((tags.state(slot) & 2) != 0) marked.insert(slot);
+  }
+  for (TagArray::Slot from = 0; from <= tags.slots(); ++from) {
+    const auto next = marked.lower_bound(from);
+    RC_ASSERT(tags.find_state(from, 2) == (next == marked.end() ? tags.slots() : *next));
+  }
+}
+
 TEST(TagArray, HashedIndexSpreadsAStrideOverTheSets) {
   const auto misses = [](IndexHash hash) {
     TagArray tags(64, 4, hash, Replacement::Lru);
