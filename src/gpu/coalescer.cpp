@@ -153,14 +153,20 @@ Stores Coalescer::stores(const LaneAddresses& lanes, unsigned bytes) {
 
 template <class Group>
 Group& Coalescer::group_of(std::array<Group, kMaxGroups>& groups, VirtPage page) {
-  if (count_ == 0 || groups[current_].page != page) {
-    current_ = look_up(groups, page);
-    if (current_ == count_) {
-      assert(count_ < kMaxGroups);
-      ++count_;
-      groups[current_] = Group{};
-      groups[current_].page = page;
-    }
+  if (count_ != 0 && groups[current_].page == page) return groups[current_];
+  // What is remembered may be of another instruction: the page itself has the last word.
+  std::uint8_t& recent = recent_[page.value % recent_.size()];
+  if (recent < count_ && groups[recent].page == page) {
+    current_ = recent;
+    return groups[current_];
+  }
+  current_ = look_up(groups, page);
+  recent = static_cast<std::uint8_t>(current_);
+  if (current_ == count_) {
+    assert(count_ < kMaxGroups);
+    ++count_;
+    groups[current_] = Group{};
+    groups[current_].page = page;
   }
   return groups[current_];
 }

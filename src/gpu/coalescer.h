@@ -80,6 +80,7 @@ class Coalescer {
   std::uint32_t partial_count_ = 0;
   bool in_order_ = true;                      // partial lines came by ascending key, and none has become whole
   std::array<std::uint8_t, kSlots> slots_{};  // index + 1 of the group of a page, by its hash
+  std::array<std::uint8_t, 16> recent_{};     // the group found last for a page, by its low bits
   std::array<PageGroup, kMaxGroups> loads_;
   std::array<StoreGroup, kMaxGroups> stores_;
   std::array<std::uint32_t, kMaxGroups> keys_;  // of partial lines: group << kLineIndexBits | line

@@ -154,13 +154,25 @@ struct Only {
 template <class Address>
 Only(const std::uint64_t&, Address) -> Only<Address>;
 
+/// A callable for all lanes, none of which answers `kIdle`.
+template <class Address>
+struct Every {
+  Address address;
+};
+template <class Address>
+Every(Address) -> Every<Address>;
+
 template <class T>
 inline constexpr bool kIsOnly = false;
 template <class Address>
 inline constexpr bool kIsOnly<Only<Address>> = true;
+template <class T>
+inline constexpr bool kIsEvery = false;
+template <class Address>
+inline constexpr bool kIsEvery<Every<Address>> = true;
 
-/// A memory operation with the callable that says what the lanes touch: `VirtAddr(unsigned lane)` for each of them, or
-/// for `Only` some, or `Row()` or `Rows()` for all at once.
+/// A memory operation with the callable that says what the lanes touch: `VirtAddr(unsigned lane)` for each of them, for
+/// `Only` some or for `Every` one, or `Row()` or `Rows()` for all at once.
 template <class Address>
 struct LaneOp {
   OpKind kind;
@@ -188,6 +200,11 @@ struct LaneOp {
         const auto lane = static_cast<unsigned>(std::countr_zero(left));
         out.address[lane] = op.address.address(lane).value;
       }
+      out.rows.lanes = 0;
+    } else if constexpr (kIsEvery<Address>) {
+      // Of a whole wavefront at least, so that the compiler knows how many: who looks counts the active ones.
+      for (unsigned lane = 0; lane < kMaxLanes; ++lane) out.address[lane] = op.address.address(lane).value;
+      out.active = ~std::uint64_t{0} >> (kMaxLanes - lanes);
       out.rows.lanes = 0;
     } else {
       for (unsigned lane = 0; lane < lanes; ++lane) out.address[lane] = op.address(lane).value;

@@ -13,10 +13,8 @@ constexpr std::uint32_t kRounds = 14;
 /// The state's bytes are as good as random after the first round, and a table of 256 bytes has only four lines: any
 /// uniform byte looks up as the cipher's own would.
 constexpr std::uint32_t state_byte(std::uint32_t seed, std::uint32_t item, std::uint32_t look_up) {
-  std::uint32_t h = (item * 0x9e3779b9U) ^ (look_up * 0x85ebca6bU) ^ seed;
-  h = (h ^ h >> 15) * 0x2c1b3c6dU;
-  h = (h ^ h >> 12) * 0x297a2d39U;
-  return h >> 24;
+  const std::uint32_t h = (item * 0x9e3779b9U) ^ (look_up * 0x85ebca6bU) ^ seed;
+  return ((h ^ h >> 15) * 0x2c1b3c6dU) >> 24;
 }
 
 class Aes final : public Workload {
@@ -35,9 +33,10 @@ class Aes final : public Workload {
   Stream encrypt(std::uint64_t first) const {
     std::uint32_t look_up = 0;
     const auto from = load(kBlock, [&] { return Row{data_ + kBlock * first}; });
-    const auto substitute = load(1, [&](unsigned lane) {
-      return s_box_ + std::uint64_t{state_byte(seed_, static_cast<std::uint32_t>(first) + lane, look_up)};
-    });
+    const auto substitute =
+        load(1, Every{[&](unsigned lane) {
+               return s_box_ + std::uint64_t{state_byte(seed_, static_cast<std::uint32_t>(first) + lane, look_up)};
+             }});
     const auto to = store(kBlock, [&] { return Row{data_ + kBlock * first}; });
 
     co_yield salu(10);

@@ -73,6 +73,13 @@ class Tomography final : public Workload {
 
   std::uint64_t index(Voxel at) const { return (at.slice * side_ + at.y) * side_ + at.x; }
 
+  /// Voxels in the order of `back`, apart by what it asks of all lanes at once.
+  struct Positions {
+    std::vector<float> right, down;       ///< pixels from the middle of the slice; exact
+    std::vector<std::uint32_t> sinogram;  ///< where the slice's begins
+    std::vector<std::uint32_t> voxel;
+  };
+
   /// `back` goes through all voxels in one order; for `update` each quarter of every slice comes by itself, in the same
   /// order.
   void draw_orders(std::uint64_t seed) {
@@ -82,16 +89,21 @@ class Tomography final : public Workload {
     for (auto i = static_cast<std::uint32_t>(voxels()); i > 1; --i) std::swap(order[i - 1], order[random(i)]);
 
     const std::uint64_t area = side_ * side_;
+    const float middle = static_cast<float>(side_) / 2;
     for (const std::uint32_t voxel : order) {
-      back_order_.push_back({.x = static_cast<std::uint16_t>(voxel % side_),
-                             .y = static_cast<std::uint16_t>(voxel / side_ % side_),
-                             .slice = static_cast<std::uint16_t>(voxel / area)});
+      back_order_.right.push_back(static_cast<float>(voxel % side_) - middle);
+      back_order_.down.push_back(static_cast<float>(voxel / side_ % side_) - middle);
+      back_order_.sinogram.push_back(static_cast<std::uint32_t>(voxel / area * views_ * channels_));
     }
     for (std::uint64_t quarter = 0; quarter < kParts; ++quarter) {
-      for (const Voxel voxel : back_order_) {
-        if (index(voxel) % area * kParts / area == quarter) update_order_.push_back(voxel);
+      for (const std::uint32_t voxel : order) {
+        if (voxel % area * kParts / area != quarter) continue;
+        update_order_.push_back({.x = static_cast<std::uint16_t>(voxel % side_),
+                                 .y = static_cast<std::uint16_t>(voxel / side_ % side_),
+                                 .slice = static_cast<std::uint16_t>(voxel / area)});
       }
     }
+    back_order_.voxel = std::move(order);
   }
 
   struct Ray {
@@ -101,18 +113,31 @@ class Tomography final : public Workload {
     std::uint64_t beside = 0;  ///< 0 the pixel before the ray, 1 the one behind it
   };
 
-  VirtAddr pixel_on(const Ray& ray, unsigned lane) const {
+  bool by_rows(const Ray& ray) const { return std::abs(cosine_[ray.view]) >= std::abs(sine_[ray.view]); }
+
+  /// Where the ray of a lane crosses its step: the pixel in it, which may be beyond the image.
+  std::int32_t crossing(const Ray& ray, unsigned lane) const {
     const double cosine = cosine_[ray.view], sine = sine_[ray.view];
-    const bool by_rows = std::abs(cosine) >= std::abs(sine);
-    const double steep = by_rows ? cosine : sine, lean = by_rows ? sine : cosine;
+    const double steep = by_rows(ray) ? cosine : sine, lean = by_rows(ray) ? sine : cosine;
     const double middle = static_cast<double>(side_) / 2;
     const double away = static_cast<double>(ray.channel + lane) - static_cast<double>(channels_) / 2;
     const double along = static_cast<double>(ray.step) - middle;
     const double across = (away - along * lean) / steep + middle;
-    const auto cross = static_cast<std::uint32_t>(static_cast<std::int32_t>(std::floor(across))) +
-                       static_cast<std::uint32_t>(ray.beside);
+    return static_cast<std::int32_t>(std::floor(across)) + static_cast<std::int32_t>(ray.beside);
+  }
+
+  /// Whether the ray of any lane is in the image. Those of neighbours cross one or two pixels from one another, all in
+  /// one direction: if no ray does, all are on the same side of it.
+  bool meets(const Ray& ray) const {
+    const auto last = static_cast<unsigned>(std::min<std::uint64_t>(channels_ - ray.channel, ray.lanes)) - 1;
+    const auto [left, right] = std::minmax({crossing(ray, 0), crossing(ray, last)});
+    return right >= 0 && left < static_cast<std::int32_t>(side_);
+  }
+
+  VirtAddr pixel_on(const Ray& ray, unsigned lane) const {
+    const auto cross = static_cast<std::uint32_t>(crossing(ray, lane));
     const VirtAddr slice = image_ + 4 * ray.slice * side_ * side_;
-    const VirtAddr pixel = slice + (by_rows ? 4 * (ray.step * side_ + cross) : 4 * (cross * side_ + ray.step));
+    const VirtAddr pixel = slice + (by_rows(ray) ? 4 * (ray.step * side_ + cross) : 4 * (cross * side_ + ray.step));
     return cross < side_ && ray.channel + lane < channels_ ? pixel : kIdle;
   }
 
@@ -129,7 +154,7 @@ class Tomography final : public Workload {
     if (ray.channel >= channels_) co_return;
     for (; ray.step < side_; ++ray.step) {
       for (ray.beside = 0; ray.beside < 2; ++ray.beside) {
-        if (anybody(pixel, ray.lanes)) co_yield pixel;
+        if (meets(ray)) co_yield pixel;
       }
       co_yield wait(0);
       co_yield valu(10);
@@ -140,22 +165,22 @@ class Tomography final : public Workload {
     co_yield error;
   }
 
-  /// Where in the sinogram a voxel is seen.
-  std::uint64_t seen_at(Voxel voxel, std::uint64_t view) const {
-    const double middle = static_cast<double>(side_) / 2;
-    const double x = voxel.x - middle, y = voxel.y - middle;
-    const double channel = x * cosine_[view] + y * sine_[view] + static_cast<double>(channels_) / 2;
-    return (voxel.slice * views_ + view) * channels_ + static_cast<std::uint32_t>(static_cast<std::int32_t>(channel));
+  /// Where in the sinogram the voxel `at` in the order of `back` is seen.
+  std::uint32_t seen_at(std::uint64_t at, std::uint64_t view) const {
+    const double right = back_order_.right[at], down = back_order_.down[at];
+    const double channel = right * cosine_[view] + down * sine_[view] + static_cast<double>(channels_) / 2;
+    return back_order_.sinogram[at] + static_cast<std::uint32_t>(view * channels_) +
+           static_cast<std::uint32_t>(static_cast<std::int32_t>(channel));
   }
 
   Stream back(std::uint64_t part, std::uint64_t first, std::uint32_t lanes) const {
     std::uint64_t view = part, next = 0;
     const auto order = load(4, [&] { return Row{order_ + 4 * first, lanes}; });
     const auto error = load(4, [&](unsigned lane) {
-      return lane < lanes ? error_ + 4 * (seen_at(back_order_[first + lane], view) + next) : kIdle;
+      return lane < lanes ? error_ + 4 * (std::uint64_t{seen_at(first + lane, view)} + next) : kIdle;
     });
     const auto sum = store(4, [&](unsigned lane) {
-      return lane < lanes ? inbox_ + 4 * (part * voxels() + index(back_order_[first + lane])) : kIdle;
+      return lane < lanes ? inbox_ + 4 * (part * voxels() + back_order_.voxel[first + lane]) : kIdle;
     });
 
     co_yield salu(12);
@@ -209,7 +234,8 @@ class Tomography final : public Workload {
 
   std::uint64_t side_, slices_, views_, channels_;
   std::vector<double> cosine_, sine_;  // by view
-  std::vector<Voxel> back_order_, update_order_;
+  Positions back_order_;
+  std::vector<Voxel> update_order_;
   VirtAddr image_, measured_, error_, inbox_, order_, angles_;
 };
 

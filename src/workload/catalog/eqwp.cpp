@@ -70,31 +70,39 @@ class WavePropagation final : public Workload {
     std::int64_t ahead = 0;  ///< planes from z
   };
 
-  VirtAddr cell(const At& at, unsigned lane) const {
+  /// The cells of the wavefront's lanes: the rows of its part of the tile that are in the grid. None: no lanes.
+  Rows cells(const At& at) const {
     const Part& part = kParts[at.part];
-    const std::uint32_t tx = (at.first + lane) % kTile, ty = (at.first + lane) / kTile;
-    if (tx < part.left || tx >= part.right || ty < part.top || ty >= part.bottom) return kIdle;
-    if (at.x + tx >= nx_ || at.y + ty >= ny_) return kIdle;
-    const std::uint64_t x = at.x + tx + kGhosts + static_cast<std::uint64_t>(part.dx);
-    const std::uint64_t y = at.y + ty + kGhosts + static_cast<std::uint64_t>(part.dy);
+    const std::uint32_t first_row = at.first / kTile;
+    const std::uint32_t top = std::max(part.top, first_row);
+    const std::uint64_t right = std::min<std::uint64_t>(part.right, nx_ - at.x);
+    const std::uint64_t bottom = std::min<std::uint64_t>({part.bottom, ny_ - at.y, first_row + at.lanes / kTile});
+    if (part.left >= right || top >= bottom) return {};
+    const std::uint64_t row = nx_ + 2 * kGhosts;
+    const std::uint64_t x = at.x + part.left + kGhosts + static_cast<std::uint64_t>(part.dx);
+    const std::uint64_t y = at.y + top + kGhosts + static_cast<std::uint64_t>(part.dy);
     const std::uint64_t z = at.z + kGhosts + static_cast<std::uint64_t>(at.ahead);
-    return at.field + 4 * ((z * (ny_ + 2 * kGhosts) + y) * (nx_ + 2 * kGhosts) + x);
+    return {.first = at.field + 4 * ((z * (ny_ + 2 * kGhosts) + y) * row + x),
+            .lanes = static_cast<std::uint32_t>(right) - part.left,
+            .rows = static_cast<std::uint32_t>(bottom) - top,
+            .width = kTile,
+            .step = 4,
+            .pitch = 4 * row,
+            .lane = (top - first_row) * kTile + part.left};
   }
 
   /// Which parts of the tile this wavefront has lanes in, as bits.
   std::uint32_t parts_of(At at) const {
     std::uint32_t parts = 0;
     for (at.part = 0; at.part <= kOwn; ++at.part) {
-      for (unsigned lane = 0; lane < at.lanes; ++lane) {
-        if (cell(at, lane) != kIdle) parts |= 1U << at.part;
-      }
+      if (cells(at).lanes != 0) parts |= 1U << at.part;
     }
     return parts;
   }
 
   Stream stress(At at) const {
-    const auto from = load(4, [&](unsigned lane) { return cell(at, lane); });
-    const auto to = store(4, [&](unsigned lane) { return cell(at, lane); });
+    const auto from = load(4, [&] { return cells(at); });
+    const auto to = store(4, [&] { return cells(at); });
 
     co_yield salu(20);
     const std::uint32_t parts = parts_of(at);
@@ -135,8 +143,8 @@ class WavePropagation final : public Workload {
   Stream velocity(unsigned component, At at) const {
     // Which stresses a component needs: its row of the symmetric tensor.
     constexpr unsigned kTensor[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
-    const auto from = load(4, [&](unsigned lane) { return cell(at, lane); });
-    const auto to = store(4, [&](unsigned lane) { return cell(at, lane); });
+    const auto from = load(4, [&] { return cells(at); });
+    const auto to = store(4, [&] { return cells(at); });
 
     co_yield salu(20);
     const std::uint32_t parts = parts_of(at);
