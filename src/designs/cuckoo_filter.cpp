@@ -1,7 +1,6 @@
 #include "designs/cuckoo_filter.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace nearfar {
@@ -12,6 +11,7 @@ CuckooFilter::CuckooFilter(const CuckooFilterSpec& spec, Hash hash)
       random_(spec.seed),
       most_(static_cast<std::uint32_t>((std::uint64_t{1} << spec.counter_bits) - 1)),
       fingerprints_(std::size_t{spec.buckets} * spec.slots),
+      buckets_(spec.buckets, {spec.slots, 0}),
       sums_(std::size_t{1} << spec.fingerprint_bits),
       counters_(spec.counter_count()) {
   for (std::size_t f = 0; f < sums_.size(); ++f) {
@@ -45,22 +45,28 @@ CuckooFilter::Match CuckooFilter::look_up(std::uint64_t key) const {
   return Match::None;
 }
 
-/// Overwrites one slot of a bucket that holds `from`; 0 is an empty one.
-bool CuckooFilter::replace(std::uint32_t index, std::uint16_t from, std::uint16_t to) {
-  std::uint16_t* slots = bucket(index);
-  std::uint16_t* found = std::find(slots, slots + spec_.slots, from);
-  if (found == slots + spec_.slots) return false;
-  *found = to;
+/// Puts a fingerprint into an empty slot of a bucket, if it has one.
+bool CuckooFilter::store(std::uint32_t index, std::uint16_t fingerprint) {
+  if (buckets_[index].empty == 0) return false;
+  *std::find(bucket(index), bucket(index) + spec_.slots, 0) = fingerprint;
+  if (--buckets_[index].empty == 0) exits_ -= buckets_[index].others;
+  Bucket& second = buckets_[other(index, fingerprint)];
+  ++second.others;
+  if (second.empty != 0) ++exits_;
   return true;
 }
 
-/// Whether a bucket has an empty slot; of the usual sizes without looking at each of them.
-bool CuckooFilter::has_room(std::uint32_t index) const {
-  constexpr std::uint64_t kOnes = 0x0001'0001'0001'0001, kTops = 0x8000'8000'8000'8000;
-  if (spec_.slots != 2 && spec_.slots != 4) return holds(index, 0);
-  std::uint64_t slots = ~std::uint64_t{0};
-  std::memcpy(&slots, bucket(index), spec_.slots == 4 ? 8 : 4);
-  return ((slots - kOnes) & ~slots & kTops) != 0;  // a borrow into the top bit of what was zero
+/// Takes a fingerprint out of a bucket, if it is there.
+bool CuckooFilter::remove(std::uint32_t index, std::uint16_t fingerprint) {
+  std::uint16_t* end = bucket(index) + spec_.slots;
+  std::uint16_t* found = std::find(bucket(index), end, fingerprint);
+  if (found == end) return false;
+  *found = 0;
+  Bucket& second = buckets_[other(index, fingerprint)];
+  --second.others;
+  if (second.empty != 0) --exits_;
+  if (buckets_[index].empty++ == 0) exits_ += buckets_[index].others;
+  return true;
 }
 
 bool CuckooFilter::insert(std::uint64_t key) {
@@ -70,17 +76,21 @@ bool CuckooFilter::insert(std::uint64_t key) {
     return true;
   }
   const Place place = place_of(key);
-  if (replace(place.first, 0, place.fingerprint) || replace(place.second, 0, place.fingerprint)) return true;
+  if (store(place.first, place.fingerprint) || store(place.second, place.fingerprint)) return true;
   std::uint16_t homeless = place.fingerprint;
-  std::uint32_t at = (draw() & 1) == 0 ? place.first : place.second;
-  const bool full = stored_ > fingerprints_.size();  // then no slot need be searched for an empty one
-  const std::uint64_t low =
-      (spec_.slots & (spec_.slots - 1)) == 0 ? spec_.slots - 1 : 0;  // a mask is a quick remainder
-  for (std::uint32_t kick = 0; kick < spec_.max_kicks; ++kick) {
-    const std::uint64_t drawn = draw();
-    std::swap(homeless, bucket(at)[low != 0 ? drawn & low : drawn % spec_.slots]);
-    at = other(at, homeless);
-    if (!full && has_room(at)) return replace(at, 0, homeless);
+  std::uint32_t at = place.first, from = place.second;  // its two buckets: both are full
+  if ((draw() & 1) != 0) std::swap(at, from);
+  // Kicks only find an empty slot if some fingerprint can move to one, and they do not change whether one can. Where
+  // none can, one kick chooses who is left over as well as hundreds would.
+  const std::uint32_t kicks = exits_ != 0 ? spec_.max_kicks : std::min(spec_.max_kicks, 1U);
+  for (std::uint32_t kick = 0; kick < kicks; ++kick) {
+    std::swap(homeless, bucket(at)[(draw() >> 32) * spec_.slots >> 32]);
+    ++buckets_[from].others;
+    from = std::exchange(at, other(at, homeless));
+    --buckets_[at].others;
+    if (buckets_[at].empty == 0) continue;
+    --exits_;
+    return store(at, homeless);
   }
   --stored_;
   if (spec_.overflow == FilterOverflow::Conservative) count(at, homeless);
@@ -96,7 +106,7 @@ bool CuckooFilter::erase(std::uint64_t key) {
     return true;
   }
   const Place place = place_of(key);
-  if (replace(place.first, place.fingerprint, 0) || replace(place.second, place.fingerprint, 0)) {
+  if (remove(place.first, place.fingerprint) || remove(place.second, place.fingerprint)) {
     --stored_;
     return true;
   }

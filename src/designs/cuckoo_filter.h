@@ -4,7 +4,8 @@
 // The second bucket is (hash(fingerprint) − first) mod buckets. Subtraction is its own inverse, so any number of
 // buckets will do, and a fingerprint can be moved to its other bucket without its key.
 //
-// A filter that is full must still do something with the fingerprint that is left over after the last kick:
+// A filter that is full, or finds no empty slot in all its kicks, must still do something with the fingerprint that is
+// left over:
 //   conservative  It is counted. A fingerprint f in buckets {i, j} belongs to the class (min(i, j), f), which both
 //                 buckets give, and each class to one of a few counters. A lookup is positive too where its counter
 //                 is. Let n be the items of a class and p its stored fingerprints: a counter is the sum of n − p over
@@ -65,6 +66,8 @@ class CuckooFilter {
   std::uint32_t slots() const { return static_cast<std::uint32_t>(fingerprints_.size()); }
   /// Fingerprints in buckets (exact: items).
   std::uint64_t stored() const { return stored_; }
+  /// Stored fingerprints that could move to an empty slot: without any, kicks are in vain.
+  std::uint64_t exits() const { return exits_; }
   /// Sum of the counters.
   std::uint64_t counted() const { return counted_; }
   /// Counters that have reached their greatest value and no longer count.
@@ -77,15 +80,21 @@ class CuckooFilter {
     std::uint16_t fingerprint;
   };
 
+  /// What is known of a bucket beside its slots.
+  struct Bucket {
+    std::uint32_t empty;   ///< slots
+    std::uint32_t others;  ///< stored fingerprints that have it as their other bucket
+  };
+
   Place place_of(std::uint64_t key) const;
   std::uint32_t other(std::uint32_t bucket, std::uint16_t fingerprint) const;
-  bool has_room(std::uint32_t index) const;
   std::uint16_t* bucket(std::uint32_t index) { return fingerprints_.data() + std::size_t{index} * spec_.slots; }
   const std::uint16_t* bucket(std::uint32_t index) const {
     return fingerprints_.data() + std::size_t{index} * spec_.slots;
   }
   bool holds(std::uint32_t index, std::uint16_t fingerprint) const;
-  bool replace(std::uint32_t index, std::uint16_t from, std::uint16_t to);
+  bool store(std::uint32_t index, std::uint16_t fingerprint);
+  bool remove(std::uint32_t index, std::uint16_t fingerprint);
   std::size_t counter_of(std::uint32_t bucket, std::uint16_t fingerprint) const;
   void count(std::uint32_t bucket, std::uint16_t fingerprint);
   bool uncount(std::uint32_t bucket, std::uint16_t fingerprint);
@@ -96,7 +105,9 @@ class CuckooFilter {
   std::uint64_t random_;
   std::uint32_t most_;                       ///< a counter's greatest value
   std::vector<std::uint16_t> fingerprints_;  ///< bucket by bucket; 0 is an empty slot
-  std::vector<std::uint32_t> sums_;          ///< by fingerprint: what its two buckets add up to, modulo their number
+  std::vector<Bucket> buckets_;
+  std::uint64_t exits_ = 0;          ///< sum of `others` over the buckets with an empty slot
+  std::vector<std::uint32_t> sums_;  ///< by fingerprint: what its two buckets add up to, modulo their number
   std::vector<std::uint32_t> counters_;
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> items_;  ///< exact: how often each was inserted
   std::uint64_t stored_ = 0;

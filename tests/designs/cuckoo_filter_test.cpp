@@ -53,12 +53,14 @@ RC_GTEST_PROP(CuckooFilter, ConservativeNeverMissesAndCountsWhatItHolds, ()) {
       RC_ASSERT(holds(filter, item));
     }
     RC_ASSERT(filter.stored() <= filter.slots());
+    RC_ASSERT(filter.exits() <= (filter.stored() == filter.slots() ? 0 : filter.stored()));
     if (filter.stuck() == 0) RC_ASSERT(filter.stored() + filter.counted() == items);
   }
   for (const auto& [item, is_in] : present) {
     if (is_in) RC_ASSERT(filter.erase(item));
   }
   RC_ASSERT(filter.stored() == 0U);
+  RC_ASSERT(filter.exits() == 0U);
   if (filter.stuck() != 0) return;
   RC_ASSERT(filter.counted() == 0U);
   for (std::uint64_t key = 0; key < 60; ++key) RC_ASSERT(!holds(filter, key));
