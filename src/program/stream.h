@@ -154,7 +154,7 @@ struct Only {
 template <class Address>
 Only(const std::uint64_t&, Address) -> Only<Address>;
 
-/// A callable for all lanes, none of which answers `kIdle`.
+/// A callable that is asked for all of kMaxLanes lanes, however many a wavefront has; none answers `kIdle`.
 template <class Address>
 struct Every {
   Address address;

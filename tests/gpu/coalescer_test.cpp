@@ -195,15 +195,19 @@ TEST(Coalescer, EdgesOfAShiftedRunArePartial) {
   EXPECT_EQ(stores.partial[1].bytes[0], 0xfU);
 }
 
+/// Nothing but the first line of one page, whole.
+void expect_first_line_full(const Stores& stores) {
+  ASSERT_EQ(stores.groups.size(), 1U);
+  EXPECT_EQ(stores.groups[0].full, 1U);
+  EXPECT_TRUE(stores.partial.empty());
+}
+
 TEST(Coalescer, PartsThatCompleteALineMakeItFull) {
   Coalescer coalescer(128);
   LaneAddresses lanes = linear(0, 0);
   for (unsigned lane = 0; lane < kMaxLanes; ++lane)
     lanes.address[lane] = (lane * 37 % 64) * 2;  // all 128 bytes, in disorder
-  const Stores stores = coalescer.stores(lanes, 2);
-  ASSERT_EQ(stores.groups.size(), 1U);
-  EXPECT_EQ(stores.groups[0].full, 1U);
-  EXPECT_TRUE(stores.partial.empty());
+  expect_first_line_full(coalescer.stores(lanes, 2));
 }
 
 TEST(Coalescer, ARunOverAPartOfALineMakesItFull) {
@@ -215,10 +219,7 @@ TEST(Coalescer, ARunOverAPartOfALineMakesItFull) {
   };
   for (const std::uint64_t address : {8, 12}) add(address);
   for (std::uint64_t address = 0; address < 64; address += 4) add(address);
-  const Stores stores = coalescer.stores(lanes, 4);
-  ASSERT_EQ(stores.groups.size(), 1U);
-  EXPECT_EQ(stores.groups[0].full, 1U);
-  EXPECT_TRUE(stores.partial.empty());
+  expect_first_line_full(coalescer.stores(lanes, 4));
 }
 
 TEST(Coalescer, PartsThatComeInDisorderAreHandedOutInOrder) {
