@@ -67,43 +67,48 @@ void for_each_row(const Rows& rows, std::uint64_t reach, Emit emit) {
   }
 }
 
-/// Whether all lanes of a full wavefront lie in one page, each in one line.
-bool in_one_page(const LaneAddresses& lanes, unsigned bytes, unsigned line_shift) {
-  if (lanes.active != kAll) return false;
-  std::uint64_t apart = 0, across = 0;
-  for (const std::uint64_t begin : lanes.address) {
-    apart |= begin ^ lanes.address[0];
-    across |= begin ^ (begin + bytes - 1);
-  }
-  return apart >> kPageShift == 0 && across >> line_shift == 0;
-}
+/// The lanes of a full wavefront as seen from the page of the first.
+struct FromPage {
+  std::uint64_t distance = 0;  ///< bits that are set in the distance of any lane from the begin of the page
+  std::uint64_t lines = 0;     ///< where their first bytes lie, if all are in the page
+};
 
-/// The lines of lanes that all lie in one page, each in one line.
-std::uint64_t lines_in_page(const LaneAddresses& lanes, unsigned line_shift) {
+FromPage from_page(const LaneAddresses& lanes, unsigned line_shift) {
+  const std::uint64_t page = lanes.address[0] & ~(kPageBytes - 1);
 #if defined(__AVX2__)  // g++ 12 does not make vectors of shifts by vectors here
-  const __m256i in_page = _mm256_set1_epi64x(kPageBytes - 1), one = _mm256_set1_epi64x(1);
+  const __m256i base = _mm256_set1_epi64x(static_cast<long long>(page)), one = _mm256_set1_epi64x(1);
   const __m128i shift = _mm_cvtsi32_si128(static_cast<int>(line_shift));
-  __m256i lines = _mm256_setzero_si256();
+  __m256i distance = _mm256_setzero_si256(), lines = distance;
+#pragma GCC unroll 4
   for (unsigned lane = 0; lane < kMaxLanes; lane += 4) {
     const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(&lanes.address[lane]));
-    lines = _mm256_or_si256(lines, _mm256_sllv_epi64(one, _mm256_srl_epi64(_mm256_and_si256(at, in_page), shift)));
+    const __m256i beyond = _mm256_sub_epi64(at, base);
+    distance = _mm256_or_si256(distance, beyond);
+    lines = _mm256_or_si256(lines, _mm256_sllv_epi64(one, _mm256_srl_epi64(beyond, shift)));
   }
-  const __m128i half = _mm_or_si128(_mm256_castsi256_si128(lines), _mm256_extracti128_si256(lines, 1));
-  return static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_or_si128(half, _mm_unpackhi_epi64(half, half))));
+  const auto any = [](__m256i all) {
+    const __m128i half = _mm_or_si128(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
+    return static_cast<std::uint64_t>(_mm_cvtsi128_si64(_mm_or_si128(half, _mm_unpackhi_epi64(half, half))));
+  };
+  return {any(distance), any(lines)};
 #else
-  std::uint64_t lines = 0;
+  FromPage seen;
   for (const std::uint64_t begin : lanes.address) {
-    lines |= std::uint64_t{1} << ((begin & (kPageBytes - 1)) >> line_shift);
+    seen.distance |= begin - page;
+    seen.lines |= std::uint64_t{1} << ((begin & (kPageBytes - 1)) >> line_shift);
   }
-  return lines;
+  return seen;
 #endif
 }
 
-/// Guesses by the first two lanes whether most lanes follow each other: a matter of speed, not of the answer.
+/// Guesses by the first three lanes whether most lanes follow each other: a matter of speed, not of the answer.
 bool begins_as_run(const LaneAddresses& lanes, unsigned bytes) {
-  if ((lanes.active & 3) != 3) return false;
-  const std::uint64_t step = lanes.address[1] - lanes.address[0];
-  return step == bytes || step == 0;
+  if ((lanes.active & 7) != 7) return false;
+  const auto follows = [&](unsigned lane) {
+    const std::uint64_t step = lanes.address[lane] - lanes.address[lane - 1];
+    return step == bytes || step == 0;
+  };
+  return follows(1) && follows(2);
 }
 
 }  // namespace
@@ -152,16 +157,17 @@ Stores Coalescer::stores(const LaneAddresses& lanes, unsigned bytes) {
 }
 
 template <class Group>
-Group& Coalescer::group_of(std::array<Group, kMaxGroups>& groups, VirtPage page) {
-  if (count_ != 0 && groups[current_].page == page) return groups[current_];
+inline Group& Coalescer::group_of(std::array<Group, kMaxGroups>& groups, VirtPage page) {
   // What is remembered may be of another instruction: the page itself has the last word.
-  std::uint8_t& recent = recent_[page.value % recent_.size()];
-  if (recent < count_ && groups[recent].page == page) {
-    current_ = recent;
-    return groups[current_];
-  }
+  current_ = recent_[page.value % recent_.size()];
+  if (current_ < count_ && groups[current_].page == page) return groups[current_];
+  return find_group(groups, page);
+}
+
+template <class Group>
+Group& Coalescer::find_group(std::array<Group, kMaxGroups>& groups, VirtPage page) {
   current_ = look_up(groups, page);
-  recent = static_cast<std::uint8_t>(current_);
+  recent_[page.value % recent_.size()] = static_cast<std::uint8_t>(current_);
   if (current_ == count_) {
     assert(count_ < kMaxGroups);
     ++count_;
@@ -198,30 +204,32 @@ std::uint8_t* Coalescer::slot_of(const std::array<Group, kMaxGroups>& groups, Vi
   return &slots_[slot];
 }
 
-/// Lanes that do not follow each other, one by one: those of one page only add their lines to a mask.
+/// Lanes that do not follow each other: all at once if a whole wavefront is in one page and each lane in one line,
+/// which those at multiples of their size are.
 void Coalescer::load_lanes(const LaneAddresses& lanes, unsigned bytes) {
-  if (in_one_page(lanes, bytes, line_shift_)) {
-    group_of(loads_, page_of(VirtAddr{lanes.address[0]})).lines = lines_in_page(lanes, line_shift_);
-    return;
+  if (lanes.active == kAll && std::has_single_bit(bytes)) {
+    const FromPage seen = from_page(lanes, line_shift_);
+    const std::uint64_t allowed = (kPageBytes - 1) & ~std::uint64_t{bytes - 1};
+    if ((seen.distance & ~allowed) == 0) {
+      loads_[0] = {page_of(VirtAddr{lanes.address[0]}), seen.lines};
+      count_ = 1;
+      return;
+    }
   }
-  std::uint64_t page = kAll;  // whose lines are being gathered
-  std::uint64_t lines = 0;
+  load_each(lanes, bytes);
+}
+
+/// One by one: most only add a line to the mask of their page.
+void Coalescer::load_each(const LaneAddresses& lanes, unsigned bytes) {
   for_each_lane(lanes, [&](std::uint64_t begin) {
     const std::uint64_t last = begin + bytes - 1;
-    if (begin >> kPageShift != page || last >> kPageShift != page) {
-      if (lines != 0) loads_[current_].lines |= lines;
-      lines = 0;
-      page = begin >> kPageShift;
-      if (last >> kPageShift != page) {
-        load_run(begin, last + 1);
-        page = kAll;
-        return;
-      }
-      group_of(loads_, VirtPage{page});
+    if ((begin ^ last) >> line_shift_ == 0) {
+      const std::uint64_t line = (begin & (kPageBytes - 1)) >> line_shift_;
+      group_of(loads_, page_of(VirtAddr{begin})).lines |= std::uint64_t{1} << line;
+    } else {
+      load_run(begin, last + 1);
     }
-    lines |= lines_of(begin, last + 1);
   });
-  if (lines != 0) loads_[current_].lines |= lines;
 }
 
 void Coalescer::load_run(std::uint64_t begin, std::uint64_t end) {

@@ -60,10 +60,13 @@ class Coalescer {
   template <class Group>
   Group& group_of(std::array<Group, kMaxGroups>& groups, VirtPage page);
   template <class Group>
+  Group& find_group(std::array<Group, kMaxGroups>& groups, VirtPage page);
+  template <class Group>
   std::uint32_t look_up(const std::array<Group, kMaxGroups>& groups, VirtPage page);
   template <class Group>
   std::uint8_t* slot_of(const std::array<Group, kMaxGroups>& groups, VirtPage page);
   void load_lanes(const LaneAddresses& lanes, unsigned bytes);
+  void load_each(const LaneAddresses& lanes, unsigned bytes);
   void load_run(std::uint64_t begin, std::uint64_t end);
   void store_lanes(const LaneAddresses& lanes, unsigned bytes);
   std::uint32_t store_strided(std::uint64_t begin, std::uint32_t lanes, std::uint32_t step, unsigned bytes);

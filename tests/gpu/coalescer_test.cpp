@@ -75,6 +75,7 @@ LaneAddresses random_lanes(unsigned lanes, unsigned bytes) {
   const std::uint64_t base = *rc::gen::inRange<std::uint64_t>(0, 1 << 14);
   const std::uint64_t span = *rc::gen::element<std::uint64_t>(64, 256, 1024, 1 << 13, 1 << 18, 1ULL << 40);
   const auto pattern = *rc::gen::inRange(0, 5);
+  const bool aligned = *rc::gen::arbitrary<bool>();
   const std::uint64_t stride = *rc::gen::element<std::uint64_t>(0, 1, 4, 8, 16, 64, 128, 4096, 4100);
   std::uint64_t next = base;
   for (unsigned lane = 0; lane < lanes; ++lane) {
@@ -87,6 +88,7 @@ LaneAddresses random_lanes(unsigned lanes, unsigned bytes) {
         next = *rc::gen::inRange(0, 8) == 0 ? base + *rc::gen::inRange<std::uint64_t>(0, span) : next + bytes;
         all.address[lane] = next;
     }
+    if (aligned) all.address[lane] -= all.address[lane] % bytes;
   }
   const std::uint64_t everybody = ~std::uint64_t{0} >> (kMaxLanes - lanes);
   all.active = everybody & *rc::gen::oneOf(rc::gen::just(everybody), rc::gen::arbitrary<std::uint64_t>(),

@@ -11,9 +11,10 @@ constexpr std::uint32_t kBlock = 16;  // bytes of an item
 constexpr std::uint32_t kRounds = 14;
 
 /// The state's bytes are as good as random after the first round, and a table of 256 bytes has only four lines: any
-/// uniform byte looks up as the cipher's own would.
-constexpr std::uint32_t state_byte(std::uint32_t seed, std::uint32_t item, std::uint32_t look_up) {
-  const std::uint32_t h = (item * 0x9e3779b9U) ^ (look_up * 0x85ebca6bU) ^ seed;
+/// uniform byte looks up as the cipher's own would. It is drawn from the products of the item and of the look-up.
+constexpr std::uint32_t kOfItem = 0x9e3779b9U, kOfLookUp = 0x85ebca6bU;
+constexpr std::uint32_t state_byte(std::uint32_t item, std::uint32_t look_up) {
+  const std::uint32_t h = item ^ look_up;
   return ((h ^ h >> 15) * 0x2c1b3c6dU) >> 24;
 }
 
@@ -31,11 +32,12 @@ class Aes final : public Workload {
 
  private:
   Stream encrypt(std::uint64_t first) const {
+    const auto first_drawn = static_cast<std::uint32_t>(first) * kOfItem;
     std::uint32_t look_up = 0;
     const auto from = load(kBlock, [&] { return Row{data_ + kBlock * first}; });
     const auto substitute =
         load(1, Every{[&](unsigned lane) {
-               return s_box_ + std::uint64_t{state_byte(seed_, static_cast<std::uint32_t>(first) + lane, look_up)};
+               return s_box_ + std::uint64_t{state_byte(first_drawn + lane * kOfItem, look_up * kOfLookUp ^ seed_)};
              }});
     const auto to = store(kBlock, [&] { return Row{data_ + kBlock * first}; });
 

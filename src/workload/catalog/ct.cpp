@@ -12,6 +12,7 @@
 namespace nearfar {
 namespace {
 
+// Sides are multiples of 16, so that voxels always fill workgroups of 256.
 constexpr std::uint32_t kGroup = 256, kRayGroup = 64;
 constexpr std::uint32_t kParts = 4;  // the views are dealt out to as many parts, whose sums are kept apart
 
@@ -43,7 +44,7 @@ class Tomography final : public Workload {
                   .split = Split::Offset,
                   .split_dim = Dim::Y});
       add_launch({.kernel = "back",
-                  .groups_x = static_cast<std::uint32_t>((voxels() + kGroup - 1) / kGroup),
+                  .groups_x = static_cast<std::uint32_t>(voxels() / kGroup),
                   .groups_y = kParts,
                   .size_x = kGroup,
                   .split = Split::Offset,
@@ -59,8 +60,8 @@ class Tomography final : public Workload {
                         .slice = wave.group_z,
                         .channel = std::uint64_t{kRayGroup} * wave.group_x + wave.local(0),
                         .lanes = wave.lanes});
-      case 1: return back(wave.group_y, wave.item(0), live_lanes(wave, voxels()));
-      default: return update({.first = wave.item(0), .lanes = live_lanes(wave, voxels())});
+      case 1: return back(wave.group_y, wave.item(0), wave.lanes);
+      default: return update({.first = wave.item(0), .lanes = wave.lanes});
     }
   }
 
@@ -73,7 +74,8 @@ class Tomography final : public Workload {
 
   std::uint64_t index(Voxel at) const { return (at.slice * side_ + at.y) * side_ + at.x; }
 
-  /// Voxels in the order of `back`, apart by what it asks of all lanes at once.
+  /// Voxels in the order of `back`, apart by what it asks of all lanes at once, and as many more as a wavefront may
+  /// lack of kMaxLanes.
   struct Positions {
     std::vector<float> right, down;       ///< pixels from the middle of the slice; exact
     std::vector<std::uint32_t> sinogram;  ///< where the slice's begins
@@ -95,6 +97,9 @@ class Tomography final : public Workload {
       back_order_.down.push_back(static_cast<float>(voxel / side_ % side_) - middle);
       back_order_.sinogram.push_back(static_cast<std::uint32_t>(voxel / area * views_ * channels_));
     }
+    back_order_.right.resize(voxels() + kMaxLanes);
+    back_order_.down.resize(voxels() + kMaxLanes);
+    back_order_.sinogram.resize(voxels() + kMaxLanes);
     for (std::uint64_t quarter = 0; quarter < kParts; ++quarter) {
       for (const std::uint32_t voxel : order) {
         if (voxel % area * kParts / area != quarter) continue;
@@ -106,55 +111,67 @@ class Tomography final : public Workload {
     back_order_.voxel = std::move(order);
   }
 
-  struct Ray {
-    std::uint64_t view, slice, channel;  ///< of lane 0
-    std::uint32_t lanes;
-    std::uint64_t step = 0;    ///< row or column of the image, whichever the ray crosses more steeply
-    std::uint64_t beside = 0;  ///< 0 the pixel before the ray, 1 the one behind it
+  /// Rays of a view through a slice, side by side, where they cross a row of its pixels, or a column: whichever they
+  /// cross more steeply.
+  struct Crossing {
+    double first;         ///< pixel that the ray of lane 0 comes to; may be beyond the image, as the others' may
+    double apart;         ///< pixels from a ray to the next
+    VirtAddr begin;       ///< of the row or column
+    std::uint32_t pitch;  ///< bytes from a pixel to the next
+    std::uint32_t rays;
+    std::int32_t beside = 0;  ///< 0 the pixel before the ray, 1 the one behind it
   };
 
-  bool by_rows(const Ray& ray) const { return std::abs(cosine_[ray.view]) >= std::abs(sine_[ray.view]); }
+  struct Rays {
+    std::uint64_t view, slice, channel;  ///< of lane 0
+    std::uint32_t lanes;
+  };
 
-  /// Where the ray of a lane crosses its step: the pixel in it, which may be beyond the image.
-  std::int32_t crossing(const Ray& ray, unsigned lane) const {
-    const double cosine = cosine_[ray.view], sine = sine_[ray.view];
-    const double steep = by_rows(ray) ? cosine : sine, lean = by_rows(ray) ? sine : cosine;
+  Crossing cross(const Rays& rays, std::uint64_t step) const {
+    const double cosine = cosine_[rays.view], sine = sine_[rays.view];
+    const bool by_rows = std::abs(cosine) >= std::abs(sine);
+    const double steep = by_rows ? cosine : sine, lean = by_rows ? sine : cosine;
     const double middle = static_cast<double>(side_) / 2;
-    const double away = static_cast<double>(ray.channel + lane) - static_cast<double>(channels_) / 2;
-    const double along = static_cast<double>(ray.step) - middle;
-    const double across = (away - along * lean) / steep + middle;
-    return static_cast<std::int32_t>(std::floor(across)) + static_cast<std::int32_t>(ray.beside);
+    const double away = static_cast<double>(rays.channel) - static_cast<double>(channels_) / 2;
+    const double along = static_cast<double>(step) - middle;
+    const VirtAddr slice = image_ + 4 * rays.slice * side_ * side_;
+    return {.first = (away - along * lean) / steep + middle,
+            .apart = 1 / steep,
+            .begin = slice + 4 * step * (by_rows ? side_ : 1),
+            .pitch = static_cast<std::uint32_t>(by_rows ? 4 : 4 * side_),
+            .rays = static_cast<std::uint32_t>(std::min<std::uint64_t>(channels_ - rays.channel, rays.lanes))};
   }
 
-  /// Whether the ray of any lane is in the image. Those of neighbours cross one or two pixels from one another, all in
-  /// one direction: if no ray does, all are on the same side of it.
-  bool meets(const Ray& ray) const {
-    const auto last = static_cast<unsigned>(std::min<std::uint64_t>(channels_ - ray.channel, ray.lanes)) - 1;
-    const auto [left, right] = std::minmax({crossing(ray, 0), crossing(ray, last)});
+  static std::int32_t pixel_of(const Crossing& crossing, unsigned lane) {
+    return static_cast<std::int32_t>(std::floor(crossing.first + lane * crossing.apart)) + crossing.beside;
+  }
+
+  /// Whether any ray is in the image. Neighbours cross one or two pixels from one another, all in one direction: if no
+  /// ray does, all are on the same side of it.
+  bool meets(const Crossing& crossing) const {
+    const auto [left, right] = std::minmax({pixel_of(crossing, 0), pixel_of(crossing, crossing.rays - 1)});
     return right >= 0 && left < static_cast<std::int32_t>(side_);
   }
 
-  VirtAddr pixel_on(const Ray& ray, unsigned lane) const {
-    const auto cross = static_cast<std::uint32_t>(crossing(ray, lane));
-    const VirtAddr slice = image_ + 4 * ray.slice * side_ * side_;
-    const VirtAddr pixel = slice + (by_rows(ray) ? 4 * (ray.step * side_ + cross) : 4 * (cross * side_ + ray.step));
-    return cross < side_ && ray.channel + lane < channels_ ? pixel : kIdle;
-  }
-
-  Stream forward(Ray ray) const {
-    const auto pixel = load(4, [&](unsigned lane) { return pixel_on(ray, lane); });
+  Stream forward(Rays rays) const {
+    Crossing crossing;
+    const auto pixel = load(4, [&](unsigned lane) {
+      const auto at = static_cast<std::uint32_t>(pixel_of(crossing, lane));
+      const VirtAddr address = crossing.begin + std::uint64_t{at} * crossing.pitch;
+      return at < side_ && lane < crossing.rays ? address : kIdle;
+    });
     const auto at = [&](VirtAddr sinogram) {
-      const auto lanes = static_cast<std::uint32_t>(std::min<std::uint64_t>(channels_ - ray.channel, ray.lanes));
-      return Row{sinogram + 4 * ((ray.slice * views_ + ray.view) * channels_ + ray.channel), lanes};
+      return Row{sinogram + 4 * ((rays.slice * views_ + rays.view) * channels_ + rays.channel), crossing.rays};
     };
     const auto measured = load(4, [&] { return at(measured_); });
     const auto error = store(4, [&] { return at(error_); });
 
     co_yield salu(14);
-    if (ray.channel >= channels_) co_return;
-    for (; ray.step < side_; ++ray.step) {
-      for (ray.beside = 0; ray.beside < 2; ++ray.beside) {
-        if (meets(ray)) co_yield pixel;
+    if (rays.channel >= channels_) co_return;
+    for (std::uint64_t step = 0; step < side_; ++step) {
+      crossing = cross(rays, step);
+      for (; crossing.beside < 2; ++crossing.beside) {
+        if (meets(crossing)) co_yield pixel;
       }
       co_yield wait(0);
       co_yield valu(10);
@@ -176,15 +193,12 @@ class Tomography final : public Workload {
   Stream back(std::uint64_t part, std::uint64_t first, std::uint32_t lanes) const {
     std::uint64_t view = part, next = 0;
     const auto order = load(4, [&] { return Row{order_ + 4 * first, lanes}; });
-    const auto error = load(4, [&](unsigned lane) {
-      return lane < lanes ? error_ + 4 * (std::uint64_t{seen_at(first + lane, view)} + next) : kIdle;
-    });
-    const auto sum = store(4, [&](unsigned lane) {
-      return lane < lanes ? inbox_ + 4 * (part * voxels() + back_order_.voxel[first + lane]) : kIdle;
-    });
+    const auto error =
+        load(4, Every{[&](unsigned lane) { return error_ + 4 * (std::uint64_t{seen_at(first + lane, view)} + next); }});
+    const auto sum =
+        store(4, [&](unsigned lane) { return inbox_ + 4 * (part * voxels() + back_order_.voxel[first + lane]); });
 
     co_yield salu(12);
-    if (lanes == 0) co_return;
     co_yield order;
     co_yield wait(0);
     for (; view < views_; view += kParts) {
@@ -207,22 +221,18 @@ class Tomography final : public Workload {
 
   Stream update(At at) const {
     const auto order = load(4, [&] { return Row{order_ + 4 * at.first, at.lanes}; });
-    const auto sum = load(4, [&](unsigned lane) {
-      return lane < at.lanes ? inbox_ + 4 * (at.which * voxels() + index(update_order_[at.first + lane])) : kIdle;
-    });
+    const auto sum = load(
+        4, [&](unsigned lane) { return inbox_ + 4 * (at.which * voxels() + index(update_order_[at.first + lane])); });
     const auto neighbour = load(4, [&](unsigned lane) {
-      if (lane >= at.lanes) return kIdle;
       const Voxel voxel = update_order_[at.first + lane];
       // Beyond the rim the rim itself counts.
       const std::uint64_t x = std::clamp<std::uint64_t>(voxel.x + at.which % 3, 1, side_) - 1;
       const std::uint64_t y = std::clamp<std::uint64_t>(voxel.y + at.which / 3, 1, side_) - 1;
       return image_ + 4 * ((voxel.slice * side_ + y) * side_ + x);
     });
-    const auto result = store(
-        4, [&](unsigned lane) { return lane < at.lanes ? image_ + 4 * index(update_order_[at.first + lane]) : kIdle; });
+    const auto result = store(4, [&](unsigned lane) { return image_ + 4 * index(update_order_[at.first + lane]); });
 
     co_yield salu(12);
-    if (at.lanes == 0) co_return;
     co_yield order;
     co_yield wait(0);
     for (; at.which < kParts; ++at.which) co_yield sum;
