@@ -41,10 +41,12 @@ class Convolution final : public Workload {
 
   Stream convolve(std::uint64_t first, std::uint32_t lanes) const {
     At at{first % width_, first / width_, lanes};
-    const auto pixel = load(4, [&](unsigned lane) {
+    const auto pixel = [&] { return input_ + 4 * ((at.y + at.j) * (width_ + mask_ - 1) + at.x + at.i); };
+    const auto in_row = load(4, [&] { return Row{pixel(), at.lanes}; });
+    const auto over_end = load(4, [&](unsigned lane) {
       if (lane >= at.lanes) return kIdle;
       const std::uint64_t next_row = at.x + lane >= width_ ? mask_ - 1 : 0;
-      return input_ + 4 * ((at.y + at.j) * (width_ + mask_ - 1) + at.x + lane + next_row + at.i);
+      return pixel() + 4 * (lane + next_row);
     });
     const auto result = store(4, [&] { return Row{output_ + 4 * (at.y * width_ + at.x), at.lanes}; });
 
@@ -54,7 +56,11 @@ class Convolution final : public Workload {
     for (; at.j < mask_; ++at.j) {
       for (at.i = 0; at.i < mask_; ++at.i) {
         co_yield valu(16);
-        co_yield pixel;
+        if (at.x + at.lanes <= width_) {
+          co_yield in_row;
+        } else {
+          co_yield over_end;
+        }
         co_yield scalar_load(4, mask_values_ + 4 * (at.j * mask_ + at.i));
         co_yield wait(0);
         co_yield valu(2);
