@@ -1,6 +1,7 @@
 #include "designs/cuckoo_filter.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace nearfar {
@@ -10,10 +11,12 @@ CuckooFilter::CuckooFilter(const CuckooFilterSpec& spec, Hash hash)
       hash_(hash),
       random_(spec.seed),
       most_(static_cast<std::uint32_t>((std::uint64_t{1} << spec.counter_bits) - 1)),
-      fingerprints_(std::size_t{spec.buckets} * spec.slots),
-      buckets_(spec.buckets, {spec.slots, 0}),
+      slots_(std::size_t{spec.buckets} * spec.slots),
+      empty_(spec.buckets, static_cast<std::uint8_t>(spec.slots)),
+      others_(spec.buckets),
       sums_(std::size_t{1} << spec.fingerprint_bits),
       counters_(spec.counter_count()) {
+  assert(spec.slots <= 255);
   for (std::size_t f = 0; f < sums_.size(); ++f) {
     sums_[f] = static_cast<std::uint32_t>(hash(f, spec.seed) % spec.buckets);
   }
@@ -31,41 +34,42 @@ std::uint32_t CuckooFilter::other(std::uint32_t bucket, std::uint16_t fingerprin
   return sum >= bucket ? sum - bucket : sum + spec_.buckets - bucket;
 }
 
-bool CuckooFilter::holds(std::uint32_t index, std::uint16_t fingerprint) const {
-  const std::uint16_t* slots = bucket(index);
-  return std::find(slots, slots + spec_.slots, fingerprint) != slots + spec_.slots;
+/// The slot of a bucket with this fingerprint (0: an empty one), or null.
+const CuckooFilter::Slot* CuckooFilter::find(std::uint32_t index, std::uint16_t fingerprint) const {
+  const Slot* slot = slots_.data() + std::size_t{index} * spec_.slots;
+  for (std::uint32_t i = 0; i < spec_.slots; ++i, ++slot) {
+    if (slot->fingerprint == fingerprint) return slot;
+  }
+  return nullptr;
 }
 
 CuckooFilter::Match CuckooFilter::look_up(std::uint64_t key) const {
   if (spec_.overflow == FilterOverflow::Exact) return items_.contains(key) ? Match::First : Match::None;
   const Place place = place_of(key);
-  if (holds(place.first, place.fingerprint)) return Match::First;
-  if (holds(place.second, place.fingerprint)) return Match::Second;
+  if (find(place.first, place.fingerprint) != nullptr) return Match::First;
+  if (find(place.second, place.fingerprint) != nullptr) return Match::Second;
   if (counted_ != 0 && counters_[counter_of(place.first, place.fingerprint)] != 0) return Match::Counter;
   return Match::None;
 }
 
 /// Puts a fingerprint into an empty slot of a bucket, if it has one.
-bool CuckooFilter::store(std::uint32_t index, std::uint16_t fingerprint) {
-  if (buckets_[index].empty == 0) return false;
-  *std::find(bucket(index), bucket(index) + spec_.slots, 0) = fingerprint;
-  if (--buckets_[index].empty == 0) exits_ -= buckets_[index].others;
-  Bucket& second = buckets_[other(index, fingerprint)];
-  ++second.others;
-  if (second.empty != 0) ++exits_;
+bool CuckooFilter::store(std::uint32_t index, Slot content) {
+  if (empty_[index] == 0) return false;
+  *find(index, 0) = content;
+  if (--empty_[index] == 0) exits_ -= others_[index];
+  ++others_[content.other];
+  if (empty_[content.other] != 0) ++exits_;
   return true;
 }
 
 /// Takes a fingerprint out of a bucket, if it is there.
 bool CuckooFilter::remove(std::uint32_t index, std::uint16_t fingerprint) {
-  std::uint16_t* end = bucket(index) + spec_.slots;
-  std::uint16_t* found = std::find(bucket(index), end, fingerprint);
-  if (found == end) return false;
-  *found = 0;
-  Bucket& second = buckets_[other(index, fingerprint)];
-  --second.others;
-  if (second.empty != 0) --exits_;
-  if (buckets_[index].empty++ == 0) exits_ += buckets_[index].others;
+  Slot* found = find(index, fingerprint);
+  if (found == nullptr) return false;
+  const std::uint32_t second = std::exchange(*found, {}).other;
+  --others_[second];
+  if (empty_[second] != 0) --exits_;
+  if (empty_[index]++ == 0) exits_ += others_[index];
   return true;
 }
 
@@ -76,21 +80,32 @@ bool CuckooFilter::insert(std::uint64_t key) {
     return true;
   }
   const Place place = place_of(key);
-  if (store(place.first, place.fingerprint) || store(place.second, place.fingerprint)) return true;
+  if (store(place.first, {place.second, place.fingerprint}) || store(place.second, {place.first, place.fingerprint})) {
+    return true;
+  }
   std::uint16_t homeless = place.fingerprint;
   std::uint32_t at = place.first, from = place.second;  // its two buckets: both are full
   if ((draw() & 1) != 0) std::swap(at, from);
   // Kicks only find an empty slot if some fingerprint can move to one, and they do not change whether one can. Where
   // none can, one kick chooses who is left over as well as hundreds would.
   const std::uint32_t kicks = exits_ != 0 ? spec_.max_kicks : std::min(spec_.max_kicks, 1U);
-  for (std::uint32_t kick = 0; kick < kicks; ++kick) {
-    std::swap(homeless, bucket(at)[(draw() >> 32) * spec_.slots >> 32]);
-    ++buckets_[from].others;
-    from = std::exchange(at, other(at, homeless));
-    --buckets_[at].others;
-    if (buckets_[at].empty == 0) continue;
+  // Who comes to a bucket has the one before as its other, and who leaves it the one behind: of `others_` only the ends
+  // of the walk change.
+  ++others_[from];
+  ++others_[at];
+  std::uint64_t drawn = 0;
+  for (std::uint32_t kick = 0; kick < kicks && empty_[at] == 0; ++kick) {
+    drawn = kick % 4 == 0 ? draw() : drawn << 16;  // four choices of 16 bits: the walk may be long
+    Slot& slot = bucket(at)[(drawn >> 48) * spec_.slots >> 16];
+    const Slot victim = std::exchange(slot, {from, homeless});
+    homeless = victim.fingerprint;
+    from = std::exchange(at, victim.other);
+  }
+  --others_[from];
+  --others_[at];
+  if (empty_[at] != 0) {
     --exits_;
-    return store(at, homeless);
+    return store(at, {from, homeless});
   }
   --stored_;
   if (spec_.overflow == FilterOverflow::Conservative) count(at, homeless);

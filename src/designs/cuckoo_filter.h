@@ -17,6 +17,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "designs/metro_hash.h"
@@ -28,7 +29,7 @@ enum class FilterOverflow : std::uint8_t { Conservative, Drop, Exact };
 
 struct CuckooFilterSpec {
   std::uint32_t buckets = 125;
-  std::uint32_t slots = 4;  // of a bucket
+  std::uint32_t slots = 4;  // of a bucket; at most 255
   std::uint32_t fingerprint_bits = 12;
   std::uint32_t max_kicks = 500;
   FilterOverflow overflow = FilterOverflow::Conservative;
@@ -63,7 +64,7 @@ class CuckooFilter {
   /// False where there was nothing to remove.
   bool erase(std::uint64_t key);
 
-  std::uint32_t slots() const { return static_cast<std::uint32_t>(fingerprints_.size()); }
+  std::uint32_t slots() const { return static_cast<std::uint32_t>(slots_.size()); }
   /// Fingerprints in buckets (exact: items).
   std::uint64_t stored() const { return stored_; }
   /// Stored fingerprints that could move to an empty slot: without any, kicks are in vain.
@@ -80,20 +81,20 @@ class CuckooFilter {
     std::uint16_t fingerprint;
   };
 
-  /// What is known of a bucket beside its slots.
-  struct Bucket {
-    std::uint32_t empty;   ///< slots
-    std::uint32_t others;  ///< stored fingerprints that have it as their other bucket
+  /// A fingerprint, and where else it could be: kicks follow that from bucket to bucket.
+  struct Slot {
+    std::uint32_t other = 0;
+    std::uint16_t fingerprint = 0;  ///< 0: empty
   };
 
   Place place_of(std::uint64_t key) const;
   std::uint32_t other(std::uint32_t bucket, std::uint16_t fingerprint) const;
-  std::uint16_t* bucket(std::uint32_t index) { return fingerprints_.data() + std::size_t{index} * spec_.slots; }
-  const std::uint16_t* bucket(std::uint32_t index) const {
-    return fingerprints_.data() + std::size_t{index} * spec_.slots;
+  Slot* bucket(std::uint32_t index) { return slots_.data() + std::size_t{index} * spec_.slots; }
+  const Slot* find(std::uint32_t index, std::uint16_t fingerprint) const;
+  Slot* find(std::uint32_t index, std::uint16_t fingerprint) {
+    return const_cast<Slot*>(std::as_const(*this).find(index, fingerprint));
   }
-  bool holds(std::uint32_t index, std::uint16_t fingerprint) const;
-  bool store(std::uint32_t index, std::uint16_t fingerprint);
+  bool store(std::uint32_t index, Slot content);
   bool remove(std::uint32_t index, std::uint16_t fingerprint);
   std::size_t counter_of(std::uint32_t bucket, std::uint16_t fingerprint) const;
   void count(std::uint32_t bucket, std::uint16_t fingerprint);
@@ -103,11 +104,12 @@ class CuckooFilter {
   CuckooFilterSpec spec_;
   Hash hash_;
   std::uint64_t random_;
-  std::uint32_t most_;                       ///< a counter's greatest value
-  std::vector<std::uint16_t> fingerprints_;  ///< bucket by bucket; 0 is an empty slot
-  std::vector<Bucket> buckets_;
-  std::uint64_t exits_ = 0;          ///< sum of `others` over the buckets with an empty slot
-  std::vector<std::uint32_t> sums_;  ///< by fingerprint: what its two buckets add up to, modulo their number
+  std::uint32_t most_;                 ///< a counter's greatest value
+  std::vector<Slot> slots_;            ///< bucket by bucket
+  std::vector<std::uint8_t> empty_;    ///< by bucket: slots that are
+  std::vector<std::uint32_t> others_;  ///< by bucket: stored fingerprints that have it as their other one
+  std::uint64_t exits_ = 0;            ///< sum of `others_` over the buckets with an empty slot
+  std::vector<std::uint32_t> sums_;    ///< by fingerprint: what its two buckets add up to, modulo their number
   std::vector<std::uint32_t> counters_;
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> items_;  ///< exact: how often each was inserted
   std::uint64_t stored_ = 0;
