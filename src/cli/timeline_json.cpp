@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <set>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace nearfar {
 namespace {
@@ -38,34 +42,83 @@ class Writer {
   }
 
   void event(const TimelineEvent& event) {
-    const double start = static_cast<double>(event.start) * per_cycle_;
-    const double length = static_cast<double>(event.end - event.start) * per_cycle_;
-    const std::uint64_t page = event.id >> 8;
     switch (event.kind) {
       case TimelineEvent::Kind::Span:
         add(R"({{"ph":"X","name":"{}","cat":"walk","pid":{},"tid":{},"ts":{:.4f},"dur":{:.4f},"args":{{"page":"{:#x}","cycle":{}}}}})",
-            event.name, event.device, event.track + 1, start, length, page, event.start);
+            event.name, event.device, event.track + 1, time(event.start), time(event.end - event.start), event.id >> 8,
+            event.start);
         break;
-      case TimelineEvent::Kind::Request:
-        add(R"({{"ph":"b","name":"{}","cat":"request","id":"{:#x}","pid":{},"tid":0,"ts":{:.4f},"args":{{"page":"{:#x}","cycle":{},"cycles":{}}}}})",
-            event.name, event.id, event.device, start, page, event.start, event.end - event.start);
-        add(R"({{"ph":"e","name":"{}","cat":"request","id":"{:#x}","pid":{},"tid":0,"ts":{:.4f}}})", event.name,
-            event.id, event.device, start + length);
-        break;
+      case TimelineEvent::Kind::Request: break;  // with all others of its request
       case TimelineEvent::Kind::Level:
         add(R"({{"ph":"C","name":"{}","pid":{},"ts":{:.4f},"args":{{"requests":{}}}}})", event.name, event.device,
-            start, event.value);
+            time(event.start), event.value);
         break;
     }
   }
 
+  /// Viewers nest what carries one id by the order of begins and ends: a request comes before its parts, and of what
+  /// meets in one cycle the end before the begin.
+  void requests(const std::vector<TimelineEvent>& events) {
+    std::vector<const TimelineEvent*> all;
+    for (const TimelineEvent& event : std::views::reverse(events)) {  // a request is noted after its parts
+      if (event.kind == TimelineEvent::Kind::Request) all.push_back(&event);
+    }
+    std::ranges::stable_sort(all, {}, [](const TimelineEvent* event) {
+      return std::tuple(event->device, event->id, event->start, ~event->end);
+    });
+    for (unsigned lane = 0; !all.empty(); ++lane) all = nest(all, lane);
+  }
+
   std::string finish(std::uint64_t lost) {
     return fmt::format(
-        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"events_left_out\":{}}},\"traceEvents\":[\n{}\n]}}\n", lost,
-        text_);
+        "{{\"displayTimeUnit\":\"ns\",\"metadata\":{{\"highres-ticks\":true}},\"otherData\":{{\"events_left_out\":{}}},"
+        "\"traceEvents\":[\n{}\n]}}\n",
+        lost, text_);
   }
 
  private:
+  /// Writes requests and parts that lie within one another. Those that overlap another in part, as when two paths race
+  /// for a request, are given back, for a lane of their own.
+  std::vector<const TimelineEvent*> nest(const std::vector<const TimelineEvent*>& events, unsigned lane) {
+    std::vector<const TimelineEvent*> beside, open;
+    const auto close = [&] {
+      end(*open.back(), lane);
+      open.pop_back();
+    };
+    for (const TimelineEvent* event : events) {
+      const auto is_over = [&](const TimelineEvent& other) {
+        return other.device != event->device || other.id != event->id || other.end <= event->start;
+      };
+      while (!open.empty() && is_over(*open.back())) close();
+      if (!open.empty() && event->end > open.back()->end) {
+        beside.push_back(event);
+        continue;
+      }
+      begin(*event, lane);
+      open.push_back(event);
+    }
+    while (!open.empty()) close();
+    return beside;
+  }
+
+  /// Ids are those of the whole trace: a page's requests on two devices are two.
+  static std::uint64_t id_of(const TimelineEvent& event, unsigned lane) {
+    return std::uint64_t{event.device} << 56 | std::uint64_t{lane} << 48 | event.id;
+  }
+
+  void begin(const TimelineEvent& event, unsigned lane) {
+    add(R"({{"ph":"b","name":"{}","cat":"request","id":"{:#x}","pid":{},"tid":0,"ts":{:.4f},"args":{{"page":"{:#x}","cycle":{},"cycles":{}}}}})",
+        event.name, id_of(event, lane), event.device, time(event.start), event.id >> 8, event.start,
+        event.end - event.start);
+  }
+
+  void end(const TimelineEvent& event, unsigned lane) {
+    add(R"({{"ph":"e","name":"{}","cat":"request","id":"{:#x}","pid":{},"tid":0,"ts":{:.4f}}})", event.name,
+        id_of(event, lane), event.device, time(event.end));
+  }
+
+  double time(Cycle cycle) const { return static_cast<double>(cycle) * per_cycle_; }
+
   template <class... Arguments>
   void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     if (!text_.empty()) text_ += ",\n";
@@ -83,6 +136,7 @@ std::string timeline_json(const Report& report) {
   Writer writer(report);
   writer.name_tracks(report.result.timeline);
   for (const TimelineEvent& event : report.result.timeline) writer.event(event);
+  writer.requests(report.result.timeline);
   return writer.finish(report.result.timeline_lost);
 }
 

@@ -1,0 +1,106 @@
+// Timelines as a viewer of the Chrome trace-event format reads them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/timeline_json.h"
+
+namespace nearfar::timeline_test {
+namespace {
+
+using Json = nlohmann::json;
+
+TimelineEvent request(const char* name, Cycle start, Cycle end, std::uint64_t id = 0x100) {
+  return {.kind = TimelineEvent::Kind::Request, .name = name, .start = start, .end = end, .id = id};
+}
+
+Json trace_of(std::vector<TimelineEvent> events) {
+  Report report;
+  report.machine.loaded.spec.gpus = 2;
+  report.result.timeline = std::move(events);
+  return Json::parse(timeline_json(report));
+}
+
+/// What a viewer makes of nested events: those of one id, whatever their process, by time, in the order of the file
+/// where it is the same; each end closes what was begun last. "outer/inner" for each event, with its cycles.
+std::vector<std::string> seen(const Json& trace) {
+  std::map<std::string, std::vector<Json>> by_id;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "b" || event["ph"] == "e") by_id[event["id"]].push_back(event);
+  }
+  std::vector<std::string> found;
+  for (auto& [id, events] : by_id) {
+    std::ranges::stable_sort(events, {}, [](const Json& event) { return event["ts"].get<double>(); });
+    std::vector<Json> open;
+    std::string path;
+    for (const Json& event : events) {
+      if (event["ph"] == "b") {
+        path += "/" + event["name"].get<std::string>();
+        open.push_back(event);
+        continue;
+      }
+      if (open.empty() || open.back()["name"] != event["name"]) {
+        ADD_FAILURE() << event << " ends what is not the last one begun";
+        return found;
+      }
+      found.push_back(path + " " + open.back()["args"]["cycles"].dump());
+      path.resize(path.rfind('/'));
+      open.pop_back();
+    }
+    EXPECT_TRUE(open.empty());
+  }
+  return found;
+}
+
+TEST(TimelineJson, ARequestHoldsItsParts) {
+  // As they are noted: parts first. The first part and the whole begin together, as the last part and the whole end.
+  const Json trace = trace_of({request("walk", 10, 14), request("link", 14, 30), request("miss", 10, 30)});
+  EXPECT_EQ(seen(trace), (std::vector<std::string>{"/miss/walk 4", "/miss/link 16", "/miss 20"}));
+}
+
+TEST(TimelineJson, APartAsLongAsItsRequestIsWithinIt) {
+  const Json trace = trace_of({request("walk", 10, 14), request("miss", 10, 14)});
+  EXPECT_EQ(seen(trace), (std::vector<std::string>{"/miss/walk 4", "/miss 4"}));
+}
+
+TEST(TimelineJson, ARequestThatFollowsAtOnceIsNotWithinTheOneBefore) {
+  const Json trace = trace_of({request("miss", 10, 14), request("miss", 14, 20), request("miss", 14, 15, 0x200)});
+  EXPECT_EQ(seen(trace), (std::vector<std::string>{"/miss 4", "/miss 6", "/miss 1"}));
+}
+
+TEST(TimelineJson, RequestsOfTwoDevicesForAPageAreTwo) {
+  TimelineEvent other = request("miss", 12, 30);
+  other.device = 1;
+  EXPECT_EQ(seen(trace_of({request("miss", 10, 20), other})), (std::vector<std::string>{"/miss 10", "/miss 18"}));
+}
+
+TEST(TimelineJson, PathsThatRaceHaveLanesOfTheirOwn) {
+  const Json trace = trace_of({request("host", 12, 20), request("remote", 15, 25), request("miss", 10, 30)});
+  EXPECT_EQ(seen(trace), (std::vector<std::string>{"/miss/host 8", "/miss 20", "/remote 10"}));
+}
+
+TEST(TimelineJson, WalkersAreThreadsOfTheirDevice) {
+  const Json trace = trace_of({{.kind = TimelineEvent::Kind::Span,
+                                .device = 2,
+                                .track = 3,
+                                .name = "walk",
+                                .start = 1000,
+                                .end = 1100,
+                                .id = 0x4200}});
+  const Json& events = trace["traceEvents"];
+  ASSERT_EQ(events.size(), 3U);
+  EXPECT_EQ(events[0]["args"]["name"], "host");
+  EXPECT_EQ(events[1]["args"]["name"], "page walker 3");
+  EXPECT_EQ(events[1]["tid"], events[2]["tid"]);
+  EXPECT_DOUBLE_EQ(events[2]["ts"], 1.0);
+  EXPECT_DOUBLE_EQ(events[2]["dur"], 0.1);
+  EXPECT_EQ(events[2]["args"]["page"], "0x42");
+}
+
+}  // namespace
+}  // namespace nearfar::timeline_test
