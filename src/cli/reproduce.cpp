@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/opposite.h"
 #include "cli/output_file.h"
+#include "cli/plan.h"
 #include "cli/report_json.h"
 #include "cli/version.h"
 #include "config/words.h"
@@ -25,7 +26,7 @@ struct ReproduceArguments {
   BatchArguments batch;
   std::vector<std::string> papers;
   std::string json, report;
-  bool quick = false;
+  bool quick = false, dry_run = false;
 };
 
 std::vector<Study> studies_of(const std::vector<Paper>& papers, bool quick) {
@@ -37,14 +38,14 @@ std::vector<Study> studies_of(const std::vector<Paper>& papers, bool quick) {
 }
 
 /// The runs of all studies, each once.
-std::vector<PlannedRun> planned_runs(const std::vector<Study>& studies) {
+Planned planned_runs(const std::vector<Study>& studies) {
   std::vector<NamedRun> runs;
   for (const Study& study : studies) {
     for (NamedRun& run : study_runs(study)) runs.push_back(std::move(run));
   }
   std::ranges::sort(runs);
   runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
-  return plan_runs(runs).runs;
+  return plan_runs(runs);
 }
 
 void refuse_opposite(const std::vector<MeasuredClaim>& claims) {
@@ -58,13 +59,15 @@ void refuse_opposite(const std::vector<MeasuredClaim>& claims) {
 }
 
 void perform_reproduce(const ReproduceArguments& arguments) {
+  std::vector<Paper> papers = read_papers(arguments.papers);
+  const std::vector<Study> studies = studies_of(papers, arguments.quick);
+  const Planned planned = planned_runs(studies);
+  if (arguments.dry_run) return show_plan(planned, ResultStore::to_look_at(arguments.batch.database));
+  const std::vector<PlannedRun>& runs = planned.runs;
   std::optional<OutputFile> json, report;
   if (!arguments.json.empty()) json.emplace(arguments.json);
   if (!arguments.report.empty()) report.emplace(arguments.report);
   const bool to_stdout = any_stdout({&json, &report});
-  std::vector<Paper> papers = read_papers(arguments.papers);
-  const std::vector<Study> studies = studies_of(papers, arguments.quick);
-  const std::vector<PlannedRun> runs = planned_runs(studies);
   ResultStore store(arguments.batch.database);
   const RunnerOutcome outcome = run_batch(runs, store, arguments.batch);
   ReportContent content = collect(std::move(papers), studies, store);
@@ -92,6 +95,7 @@ Command add_reproduce_command(CLI::App& program) {
   using namespace value_kind;
   add_words(app, "PAPERS", arguments->papers, kPapers, "Names in claims/; none is all of them");
   add_flag(app, "--quick", arguments->quick, "Small inputs: minutes instead of hours");
+  add_flag(app, "--dry-run", arguments->dry_run, "Only show what would be run");
   add_batch_options(app, arguments->batch);
   add_value(app, "--json", arguments->json, kFile, "Write the claims as JSON; - is standard output");
   add_value(app, "--report", arguments->report, kFile, "Write the page of `nearfar report` too; - is standard output");

@@ -3,22 +3,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
-#include "cli/progress.h"
+#include "cli/plan.h"
 #include "cli/study_table.h"
 #include "cli/study_view.h"
-#include "cli/table.h"
 #include "config/error.h"
 #include "config/nearest.h"
 #include "config/words.h"
 #include "sim/error.h"
-#include "study/cost.h"
 #include "study/derive.h"
 #include "study/slurm.h"
 
@@ -50,38 +47,6 @@ Study read(const StudyArguments& arguments) {
     changes.size = SizeClass::Small;
   }
   return read_study(arguments.study, changes);
-}
-
-/// "not measured: design least-tlb does not exist yet (9 runs)", one line for each reason.
-std::string not_measured(const Planned& planned) {
-  std::map<std::string, std::size_t> reasons;
-  for (const Unmeasurable& run : planned.unmeasurable) ++reasons[run.reason];
-  std::string out;
-  for (const auto& [reason, runs] : reasons) {
-    out += fmt::format("not measured: {} ({} run{})\n", reason, runs, runs == 1 ? "" : "s");
-  }
-  return out;
-}
-
-void show_plan(const Planned& planned, const ResultStore& store) {
-  const CostModel costs(store.known_costs());
-  Table table({{"run"}, {"state"}, {"about", Align::Right}});
-  std::size_t missing = 0;
-  double seconds = 0;
-  for (const PlannedRun& run : planned.runs) {
-    if (store.contains(run.key)) {
-      table.row({run_label(run.run), "done"});
-      continue;
-    }
-    ++missing;
-    seconds += costs.seconds(run);
-    table.row({run_label(run.run), store.failure(run.key) ? "failed before" : "missing",
-               fmt::format("{:.1f} s", costs.seconds(run))});
-  }
-  for (const Unmeasurable& run : planned.unmeasurable) table.row({run_label(run.run), "not measurable yet"});
-  write_stdout(table.text(Terminal::of(STDOUT_FILENO)) + "\n" + not_measured(planned) +
-               fmt::format("{} of {} runs are missing: about {} on one core.\n", missing, planned.runs.size(),
-                           duration_text(seconds)));
 }
 
 RunnerOutcome execute(const StudyArguments& arguments, const Planned& planned, ResultStore& store) {

@@ -115,11 +115,14 @@ TEST_F(Reproduction, OfAnUnknownPaperOrStoreIsAMistake) {
   EXPECT_FALSE(std::filesystem::exists(scratch_.file("report.html")));
 }
 
-TEST_F(Reproduction, OfAStudyCanBePlannedWithoutAStore) {
-  const Outcome outcome = program("study walkers --quick --dry-run");
-  EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("3 of 3 runs are missing"));
-  EXPECT_FALSE(std::filesystem::exists(scratch_.file("nearfar.db")));
+TEST_F(Reproduction, CanBePlannedWithoutAStore) {
+  claims(claim("fast", ">0.5", "unlimited"));
+  for (const char* command : {"study walkers --quick --dry-run", "reproduce made-up --quick --dry-run"}) {
+    const Outcome outcome = program(command);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("3 of 3 runs are missing"));
+    EXPECT_FALSE(std::filesystem::exists(scratch_.file("nearfar.db")));
+  }
 }
 
 TEST_F(Reproduction, ComposesDesigns) {
