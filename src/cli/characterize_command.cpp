@@ -24,7 +24,6 @@ namespace {
 
 constexpr std::uint64_t kMostGpus = 32;
 constexpr std::uint64_t kMostResident = 1 << 16;
-constexpr unsigned kBarWidth = 30;
 
 struct CharacterizeArguments {
   std::string workload;

@@ -11,11 +11,7 @@
 #include "cli/table.h"
 
 namespace nearfar {
-namespace {
-
-constexpr unsigned kBarWidth = 40;
-
-}  // namespace
+namespace {}  // namespace
 
 double geometric_mean(const std::vector<double>& values) {
   double logarithms = 0;
@@ -46,14 +42,14 @@ std::string comparison_table(const Comparison& comparison, const Terminal& termi
     for (std::size_t v = 0; v < comparison.variants.size(); ++v) {
       const ComparedRun& run = comparison.runs[w][v];
       table.row({v == 0 ? comparison.workloads[w] : "", comparison.variants[v], grouped(run.report.result.cycles),
-                 fixed(run.speedup, 3), bar(run.speedup, largest, kBarWidth)});
+                 fixed(run.speedup, 3), bar(run.speedup, largest, kWideBarWidth)});
     }
     table.blank_line();
   }
   for (std::size_t v = 0; v < comparison.variants.size(); ++v) {
     const double mean = comparison.geometric_means[v];
-    table.row(
-        {v == 0 ? "geometric mean" : "", comparison.variants[v], "", fixed(mean, 3), bar(mean, largest, kBarWidth)});
+    table.row({v == 0 ? "geometric mean" : "", comparison.variants[v], "", fixed(mean, 3),
+               bar(mean, largest, kWideBarWidth)});
   }
   return table.text(terminal);
 }

@@ -23,7 +23,6 @@ namespace nearfar {
 namespace {
 
 constexpr std::size_t kMostDesigns = 8;  // 256 combinations
-constexpr unsigned kBarWidth = 30;
 
 struct ComposeArguments {
   SweepArguments sweep;

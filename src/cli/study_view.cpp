@@ -11,7 +11,6 @@
 namespace nearfar {
 namespace {
 
-constexpr unsigned kBarWidth = 20;
 constexpr std::size_t kMostRuns = 16;
 
 /// Cut to the width of the terminal, so that a line stays one line.
@@ -30,7 +29,7 @@ std::vector<std::string> study_lines(const StudyProgress& progress, const Termin
   double share = static_cast<double>(progress.done + progress.failed);
   for (const ActiveRun& run : progress.active) share += run.share;
   const auto total = static_cast<double>(progress.total);
-  std::string whole = fmt::format("{:<{}}  {}/{} done, {} running", bar(share, total, kBarWidth), kBarWidth,
+  std::string whole = fmt::format("{:<{}}  {}/{} done, {} running", bar(share, total, kNarrowBarWidth), kNarrowBarWidth,
                                   progress.done, progress.total, progress.active.size());
   if (progress.failed > 0) whole += fmt::format(", {} failed", progress.failed);
   if (progress.seconds_left > 0) whole += ", " + time_left_text(progress.seconds_left);

@@ -16,8 +16,6 @@
 namespace nearfar {
 namespace {
 
-constexpr unsigned kBarWidth = 30;
-
 std::optional<double> find(const RunResult& result, std::string_view name) {
   const auto& all = result.statistics;
   const auto found =

@@ -25,7 +25,6 @@ namespace nearfar {
 namespace {
 
 constexpr std::size_t kMostSettings = 1024;
-constexpr unsigned kBarWidth = 40;
 
 struct TuneArguments {
   SweepArguments sweep;
@@ -107,7 +106,7 @@ std::string curve_table(const Tuning& tuning, const Terminal& terminal) {
     std::vector<std::string> cells = {tuning.label(point)};
     for (const TunedCurve& curve : tuning.curves) cells.push_back(fixed(curve.speedups[point], 3));
     cells.push_back(mark(whole.knee, point));
-    cells.push_back(bar(whole.speedups[point], largest, kBarWidth));
+    cells.push_back(bar(whole.speedups[point], largest, kWideBarWidth));
     table.row(cells);
   }
   return table.text(terminal);

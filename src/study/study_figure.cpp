@@ -45,9 +45,9 @@ std::vector<std::string> some_of(const YamlNode& node, const std::string& key, c
   return names;
 }
 
-class Reader {
+class FigureReader {
  public:
-  Reader(const YamlEntry& entry, const Study& study)
+  FigureReader(const YamlEntry& entry, const Study& study)
       : entry_(entry), node_(as_mapping(entry.value, entry.key)), study_(study) {}
 
   StudyFigure figure() {
@@ -203,6 +203,6 @@ class Reader {
 
 }  // namespace
 
-StudyFigure read_figure(const YamlEntry& entry, const Study& study) { return Reader(entry, study).figure(); }
+StudyFigure read_figure(const YamlEntry& entry, const Study& study) { return FigureReader(entry, study).figure(); }
 
 }  // namespace nearfar

@@ -79,9 +79,9 @@ bool fails(const std::function<void()>& check) {
   }
 }
 
-class Reader {
+class StudyReader {
  public:
-  Reader(YamlNode root, std::string id, const StudyChanges& changes) : root_(std::move(root)), changes_(changes) {
+  StudyReader(YamlNode root, std::string id, const StudyChanges& changes) : root_(std::move(root)), changes_(changes) {
     study_.id = std::move(id);
   }
 
@@ -292,7 +292,7 @@ fs::path studies_folder() { return find_folder("studies", "NEARFAR_STUDIES"); }
 
 Study read_study(const std::string& name, const StudyChanges& changes) {
   if (name.ends_with(kYamlExtension)) {
-    return Reader(parse_yaml(read_source(name, name), kSubject), fs::path(name).stem().string(), changes).study();
+    return StudyReader(parse_yaml(read_source(name, name), kSubject), fs::path(name).stem().string(), changes).study();
   }
   const fs::path folder = studies_folder();
   const std::vector<std::string> names = names_in(folder);
@@ -303,13 +303,14 @@ Study read_study(const std::string& name, const StudyChanges& changes) {
                     name, folder.string(), did_you_mean(name, names)));
   }
   const std::string file = name + std::string(kYamlExtension);
-  return Reader(parse_yaml(read_source((folder / file).string(), shown_in_folder(folder, file)), kSubject), name,
-                changes)
+  return StudyReader(parse_yaml(read_source((folder / file).string(), shown_in_folder(folder, file)), kSubject), name,
+                     changes)
       .study();
 }
 
 Study read_study_text(const std::string& text, const std::string& shown_as, const StudyChanges& changes) {
-  return Reader(parse_yaml(make_source(text, shown_as), kSubject), fs::path(shown_as).stem().string(), changes).study();
+  return StudyReader(parse_yaml(make_source(text, shown_as), kSubject), fs::path(shown_as).stem().string(), changes)
+      .study();
 }
 
 std::vector<StudySummary> list_studies() {
