@@ -70,6 +70,7 @@ bool CuckooFilter::remove(std::uint32_t index, std::uint16_t fingerprint) {
   --others_[second];
   if (empty_[second] != 0) --exits_;
   if (empty_[index]++ == 0) exits_ += others_[index];
+  walked_in_vain_ = false;
   return true;
 }
 
@@ -86,9 +87,11 @@ bool CuckooFilter::insert(std::uint64_t key) {
   std::uint16_t homeless = place.fingerprint;
   std::uint32_t at = place.first, from = place.second;  // its two buckets: both are full
   if ((draw() & 1) != 0) std::swap(at, from);
-  // Kicks only find an empty slot if some fingerprint can move to one, and they do not change whether one can. Where
-  // none can, one kick chooses who is left over as well as hundreds would.
-  const std::uint32_t kicks = exits_ != 0 ? spec_.max_kicks : std::min(spec_.max_kicks, 1U);
+  // Kicks only find an empty slot if some fingerprint can move to one, and they do not change whether one can; nor is a
+  // long walk in vain followed by another before a slot has become empty. Where there is no hope, one kick chooses who
+  // is left over as well as hundreds would.
+  const bool may_find_room = exits_ != 0 && !walked_in_vain_;
+  const std::uint32_t kicks = may_find_room ? spec_.max_kicks : std::min(spec_.max_kicks, 1U);
   // Who comes to a bucket has the one before as its other, and who leaves it the one behind: of `others_` only the ends
   // of the walk change.
   ++others_[from];
@@ -107,6 +110,7 @@ bool CuckooFilter::insert(std::uint64_t key) {
     --exits_;
     return store(at, {from, homeless});
   }
+  walked_in_vain_ = spec_.max_kicks >= spec_.buckets / 2;  // a shorter walk has seen too little
   --stored_;
   if (spec_.overflow == FilterOverflow::Conservative) count(at, homeless);
   return false;

@@ -4,8 +4,9 @@
 // The second bucket is (hash(fingerprint) − first) mod buckets. Subtraction is its own inverse, so any number of
 // buckets will do, and a fingerprint can be moved to its other bucket without its key.
 //
-// A filter that is full, or finds no empty slot in all its kicks, must still do something with the fingerprint that is
-// left over:
+// A filter that has kicked far and found no empty slot counts as full until one becomes empty, as in the
+// implementation by those who proposed these filters. One that is full, or finds none in its kicks, must still do
+// something with the fingerprint that is left over:
 //   conservative  It is counted. A fingerprint f in buckets {i, j} belongs to the class (min(i, j), f), which both
 //                 buckets give, and each class to one of a few counters. A lookup is positive too where its counter
 //                 is. Let n be the items of a class and p its stored fingerprints: a counter is the sum of n − p over
@@ -109,6 +110,7 @@ class CuckooFilter {
   std::vector<std::uint8_t> empty_;    ///< by bucket: slots that are
   std::vector<std::uint32_t> others_;  ///< by bucket: stored fingerprints that have it as their other one
   std::uint64_t exits_ = 0;            ///< sum of `others_` over the buckets with an empty slot
+  bool walked_in_vain_ = false;        ///< far, and no slot has become empty since
   std::vector<std::uint32_t> sums_;    ///< by fingerprint: what its two buckets add up to, modulo their number
   std::vector<std::uint32_t> counters_;
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> items_;  ///< exact: how often each was inserted

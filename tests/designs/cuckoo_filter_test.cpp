@@ -163,6 +163,26 @@ TEST(CuckooFilter, SaturatesGraduallyWhenConservative) {
   }
 }
 
+/// Items come and go in a filter with twice as many as slots: those that become empty are found again.
+TEST(CuckooFilter, StaysFullWhenItemsComeAndGo) {
+  for (const auto overflow : {FilterOverflow::Conservative, FilterOverflow::Drop}) {
+    CuckooFilterSpec spec;
+    spec.overflow = overflow;
+    CuckooFilter filter(spec);
+    constexpr std::uint64_t kItems = 1000, kSteps = 5000;
+    for (std::uint64_t key = 0; key < kItems; ++key) filter.insert(key);
+    std::uint64_t stored = 0;
+    for (std::uint64_t step = 0; step < kSteps; ++step) {
+      filter.erase(step);
+      filter.insert(kItems + step);
+      stored += filter.stored();
+      const bool held = holds(filter, step + 1) && holds(filter, kItems + step);
+      EXPECT_TRUE(held || overflow == FilterOverflow::Drop);
+    }
+    EXPECT_GT(static_cast<double>(stored) / kSteps, 0.995 * filter.slots());
+  }
+}
+
 /// The sizes of a tracker of an L2 TLB of 512 entries: 256 buckets of 2 fingerprints of 4 bits, too few by design.
 TEST(CuckooFilter, DropsAFewWhenFull) {
   double stored = 0, wrong = 0, missed = 0;
