@@ -11,7 +11,6 @@
 #include "cli/table.h"
 
 namespace nearfar {
-namespace {}  // namespace
 
 double geometric_mean(const std::vector<double>& values) {
   double logarithms = 0;

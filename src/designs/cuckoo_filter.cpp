@@ -110,7 +110,7 @@ bool CuckooFilter::insert(std::uint64_t key) {
     --exits_;
     return store(at, {from, homeless});
   }
-  walked_in_vain_ = spec_.max_kicks >= spec_.buckets / 2;  // a shorter walk has seen too little
+  if (may_find_room) walked_in_vain_ = spec_.max_kicks >= spec_.buckets / 2;  // a shorter walk has seen too little
   --stored_;
   if (spec_.overflow == FilterOverflow::Conservative) count(at, homeless);
   return false;
