@@ -125,7 +125,6 @@ class ComputeUnit {
 
   unsigned index() const { return index_; }
   std::uint32_t stores_outstanding() const { return stores_outstanding_; }
-  std::uint64_t key_limit() { return l1_.tags().key_limit(); }
   ComputeUnitStats& stats() { return stats_; }
   const ComputeUnitStats& stats() const { return stats_; }
   L1Stats& l1_stats() { return l1_.stats(); }

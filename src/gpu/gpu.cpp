@@ -152,23 +152,17 @@ void Gpu::send(DeviceId to, const Message& message) {
 }
 
 void Gpu::forget(PageKey page, PhysPage frame) {
-  const std::uint64_t users = frames_->users(frame);
-  // By number: to ask each of them would cost a host cache miss each.
-  for (unsigned cu = 0; cu < cus_.size(); ++cu) {
-    if (FrameUse::is_user(users, cu)) cus_[cu].forget(page);
-  }
+  frames_->for_users(frame, cus_.size(), [&](unsigned cu) { cus_[cu].forget(page); });
 }
 
 void Gpu::drop_copies(PhysPage page) {
   const std::uint64_t lines = frames_->lines(page);
-  const std::uint64_t users = frames_->users(page);
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
     const PhysPage frame{page.device(), page.frame() + i};
-    for (unsigned cu = 0; cu < cus_.size(); ++cu) {
-      if (!FrameUse::is_user(users, cu)) continue;
+    frames_->for_users(page, cus_.size(), [&](unsigned cu) {
       cus_[cu].drop(frame, lines);
       scalars_[cu / spec_.cus_per_array].drop(frame, lines);
-    }
+    });
   }
   frames_->forget_users(page);
 }
@@ -355,8 +349,6 @@ std::uint64_t Gpu::accesses() const {
   for (const ComputeUnit& cu : cus_) sum += cu.stats().accesses;
   return sum;
 }
-
-std::uint64_t Gpu::key_limit() { return std::min(cus_.front().key_limit(), scalars_.front().key_limit()); }
 
 bool Gpu::idle() {
   return home_.pending() == 0 && home_.dram().pending() == 0 && fabric_.waiting() == 0 &&

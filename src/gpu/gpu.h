@@ -101,8 +101,6 @@ class Gpu final : public FabricClient,
   std::uint64_t accesses() const;
   Fabric& fabric() { return fabric_; }
   HomeCache& home() { return home_; }
-  /// Largest line key that all caches can tell apart.
-  std::uint64_t key_limit();
   bool idle();
   std::string describe_waiting();
   /// Transactions that live as long as the GPU: the events of its wavefront slots and of its link.

@@ -353,6 +353,7 @@ void ComputeUnit::tell_oracle(PhysLine line, bool is_atomic) {
 bool ComputeUnit::store_page(PageAccess& page) {
   const Cycle latency = context_.spec.l1v.latency;
   Leaving leaving;
+  std::uint32_t sent = 0;
   for (; page.lines != 0; page.lines &= page.lines - 1) {
     const PhysLine line{page.page, static_cast<unsigned>(std::countr_zero(page.lines))};
     if (!page.buffered && stores_outstanding_ >= context_.spec.cu.store_buffer) {
@@ -361,8 +362,7 @@ bool ComputeUnit::store_page(PageAccess& page) {
     }
     if (!take_room(line)) break;
     if (!page.buffered) ++stores_outstanding_;
-    if (context_.frames != nullptr) context_.frames->enter(page.page, 1);
-    ++l1_.stats().store_lines;
+    ++sent;
     const Cycle leaves = l1_.next_line() + latency;
     const TagArray::Slot slot = l1_.look_up(line);
     if (slot != TagArray::kNone) {
@@ -377,6 +377,8 @@ bool ComputeUnit::store_page(PageAccess& page) {
     const bool whole = (page.whole & bit) != 0;
     add_store(page.page, leaving, bit, whole ? static_cast<unsigned>(context_.spec.line) : *page.partial++, leaves);
   }
+  l1_.stats().store_lines += sent;
+  if (context_.frames != nullptr) context_.frames->enter(page.page, sent);
   if (leaving.lines != 0) send(TransactionKind::Write, page.page, leaving);
   return finished(page);
 }

@@ -27,7 +27,6 @@ class ScalarCache {
   void drop(PhysPage page, std::uint64_t lines) { l1_.drop(page, lines); }
   bool idle() { return l1_.pending().used() == 0 && waiting_.empty(); }
   L1Stats& stats() { return l1_.stats(); }
-  std::uint64_t key_limit() { return l1_.tags().key_limit(); }
 
  private:
   static std::uint16_t target(unsigned cu, unsigned slot) { return static_cast<std::uint16_t>(cu << 6 | slot); }

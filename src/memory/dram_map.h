@@ -7,41 +7,10 @@
 #include <cstdint>
 
 #include "memory/dram_spec.h"
+#include "sim/divider.h"
 #include "sim/types.h"
 
 namespace nearfar {
-
-/// Division by a number known once a system is read: a shift for powers of two, else a multiplication that is exact
-/// while dividend × divisor < 2^64.
-class Divider {
- public:
-  struct Result {
-    std::uint64_t quotient;
-    std::uint64_t remainder;
-  };
-
-  explicit Divider(std::uint64_t divisor)
-      : divisor_(divisor),
-        factor_(std::has_single_bit(divisor) ? 0 : ~std::uint64_t{0} / divisor + 1),
-        shift_(static_cast<unsigned>(std::countr_zero(divisor))) {
-    assert(divisor != 0);
-  }
-
-  std::uint64_t quotient(std::uint64_t n) const {
-    if (factor_ == 0) return n >> shift_;
-    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(n) * factor_ >> 64);
-  }
-  Result divide(std::uint64_t n) const {
-    if (factor_ == 0) return {n >> shift_, n & (divisor_ - 1)};
-    const std::uint64_t whole = quotient(n);
-    return {whole, n - whole * divisor_};
-  }
-
- private:
-  std::uint64_t divisor_;
-  std::uint64_t factor_;  ///< 2^64 / divisor, rounded up; 0 for powers of two
-  unsigned shift_;
-};
 
 class DramMap {
  public:

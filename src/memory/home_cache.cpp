@@ -54,8 +54,10 @@ HomeCache::HomeCache(Partition& partition, const HomeCacheSpec& spec, const Dram
       hit_handler_(partition.add_handler<&HomeCache::on_hit>(this)),
       fill_handler_(partition.add_handler<&HomeCache::on_fill>(this)) {
   const std::uint64_t sets = spec.size / line_bytes / spec.ways / spec.banks;
+  // Page tables lie beside what the capacity bounds; half as many frames more is room enough for both.
+  const std::uint64_t keys = (dram.capacity + dram.capacity / 2) / line_bytes / spec.banks;
   for (std::uint32_t b = 0; b < spec.banks; ++b) {
-    banks_.push_back({TagArray(sets, spec.ways, spec.index, spec.replacement),
+    banks_.push_back({TagArray(sets, spec.ways, spec.index, spec.replacement, keys),
                       Mshrs(spec.mshrs + spec.remote_mshrs),
                       {},
                       {},

@@ -114,7 +114,6 @@ class HomeCache final : public DramClient {
   HomeCacheStats& stats() { return stats_; }
   Dram& dram() { return *dram_; }
   const LoadLatency& latency() const { return latency_; }
-  std::uint64_t key_limit() const { return banks_.front().tags.key_limit() << bank_bits_; }
 
   /// Requests taken and not yet answered.
   std::uint64_t pending() const;

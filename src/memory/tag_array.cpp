@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 namespace nearfar {
 namespace {
@@ -18,14 +19,16 @@ std::uint32_t block_size(std::uint32_t bytes) {
 
 }  // namespace
 
-TagArray::TagArray(std::uint64_t sets, std::uint32_t ways, IndexHash hash, Replacement replacement)
+TagArray::TagArray(std::uint64_t sets, std::uint32_t ways, IndexHash hash, Replacement replacement, std::uint64_t keys)
     : sets_(sets),
       ways_(ways),
       way_bits_(static_cast<std::uint32_t>(std::bit_width(ways - 1))),
       set_shift_(std::has_single_bit(sets) ? std::countr_zero(sets) : -1),
       hash_(hash),
       replacement_(replacement),
-      ages_at_(round_up(ways, 4) * 4),
+      invalid_(keys / sets < std::numeric_limits<std::uint16_t>::max() ? std::numeric_limits<std::uint16_t>::max()
+                                                                       : std::numeric_limits<std::uint32_t>::max()),
+      ages_at_(narrow() ? round_up(ways, 8) * 2 : round_up(ways, 4) * 4),
       states_at_(ages_at_ + ways),
       block_bytes_(block_size(std::max(states_at_ + ways, ages_at_ + 16))),  // ages are read sixteen at a time
       storage_(sets * block_bytes_ + kHostLine) {
@@ -39,7 +42,7 @@ TagArray::TagArray(std::uint64_t sets, std::uint32_t ways, IndexHash hash, Repla
 }
 
 void TagArray::invalidate_all() {
-  for (std::uint64_t set = 0; set < sets_; ++set) std::fill_n(tags(set), ages_at_ / 4, kInvalid);
+  for (std::uint64_t set = 0; set < sets_; ++set) std::memset(block(set), 0xff, ages_at_);  // all ones, in any width
 }
 
 TagArray::Slot TagArray::find_state(Slot slot, std::uint8_t bits) const {
@@ -63,7 +66,7 @@ TagArray::Slot TagArray::find_state(Slot slot, std::uint8_t bits) const {
 
 std::uint64_t TagArray::key(Slot slot) const {
   const std::uint64_t set = set_of(slot);
-  const std::uint64_t upper = tags(set)[way_of(slot)];
+  const std::uint64_t upper = tag(slot);
   if (set_shift_ >= 0) {
     const std::uint64_t low = hash_ == IndexHash::Xor ? set ^ mix(upper) : set;
     return upper << set_shift_ | (low & (sets_ - 1));

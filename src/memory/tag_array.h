@@ -1,9 +1,9 @@
 // A set-associative array of tags: which lines a cache holds, and which one leaves next. No timing.
 //
-// Small and local, since it is what a run touches most: a set is one block of 4-byte tags (compared four at a time),
+// Small and local, since it is what a run touches most: a set is one block of tags (compared four or eight at a time),
 // one byte of age a way (exact LRU order: the ages of a set are a permutation) and one byte of state a way. A tag is
-// the key divided by the number of sets, so a key is recovered from its slot; keys fit as long as key / sets < 2^32
-// - 1.
+// the key divided by the number of sets, so a key is recovered from its slot. Tags have two bytes where that tells the
+// keys apart, which puts a set of 16 ways into one line of the host's cache, else four.
 #pragma once
 
 #include <cassert>
@@ -26,12 +26,12 @@ class TagArray {
   using Slot = std::uint32_t;
   static constexpr Slot kNone = ~Slot{0};
 
-  TagArray(std::uint64_t sets, std::uint32_t ways, IndexHash hash, Replacement replacement);
+  /// Keys are below `keys`; in any case each set has fewer than 2^32.
+  TagArray(std::uint64_t sets, std::uint32_t ways, IndexHash hash, Replacement replacement,
+           std::uint64_t keys = ~std::uint64_t{0});
 
   std::uint64_t sets() const { return sets_; }
   std::uint32_t ways() const { return ways_; }
-  /// Largest key that fits.
-  std::uint64_t key_limit() const { return sets_ * kInvalid; }
 
   /// The slot that holds `key`, or kNone. Does not count as a use.
   Slot find(std::uint64_t key) const {
@@ -54,7 +54,7 @@ class TagArray {
   /// The slot that `key`, which is not held, would take: the first invalid way, else the policy's victim.
   Slot victim(std::uint64_t key) {
     const std::uint64_t set = place(key).set;
-    const Slot invalid = find_tag(set, kInvalid);
+    const Slot invalid = find_tag(set, invalid_);
     if (invalid != kNone) return invalid;
     if (replacement_ == Replacement::Random) return slot_at(set, static_cast<std::uint32_t>(next_random() % ways_));
     return slot_at(set, oldest_way(set));
@@ -62,14 +62,14 @@ class TagArray {
 
   /// Puts `key` into a slot that victim() gave, with state 0, as the youngest.
   void fill(Slot slot, std::uint64_t key) {
-    assert(key < key_limit());
-    tags(set_of(slot))[way_of(slot)] = place(key).tag;
+    assert(place(key).tag < invalid_);
+    set_tag(slot, place(key).tag);
     state(slot) = 0;
     if (replacement_ != Replacement::Random) make_youngest(slot);
   }
 
-  bool valid(Slot slot) const { return tags(set_of(slot))[way_of(slot)] != kInvalid; }
-  void invalidate(Slot slot) { tags(set_of(slot))[way_of(slot)] = kInvalid; }
+  bool valid(Slot slot) const { return tag(slot) != invalid_; }
+  void invalidate(Slot slot) { set_tag(slot, invalid_); }
   void invalidate_all();
 
   std::uint8_t& state(Slot slot) { return states(set_of(slot))[way_of(slot)]; }
@@ -86,8 +86,6 @@ class TagArray {
   Slot slots() const { return static_cast<Slot>(sets_ << way_bits_); }
 
  private:
-  static constexpr std::uint32_t kInvalid = std::numeric_limits<std::uint32_t>::max();
-
   struct Place {
     std::uint64_t set;
     std::uint32_t tag;
@@ -113,32 +111,68 @@ class TagArray {
 
   const std::byte* block(std::uint64_t set) const { return first_block_ + set * block_bytes_; }
   std::byte* block(std::uint64_t set) { return first_block_ + set * block_bytes_; }
-  const std::uint32_t* tags(std::uint64_t set) const { return reinterpret_cast<const std::uint32_t*>(block(set)); }
-  std::uint32_t* tags(std::uint64_t set) { return reinterpret_cast<std::uint32_t*>(block(set)); }
+  template <class Tag>
+  const Tag* tags(std::uint64_t set) const {
+    return reinterpret_cast<const Tag*>(block(set));
+  }
+  template <class Tag>
+  Tag* tags(std::uint64_t set) {
+    return reinterpret_cast<Tag*>(block(set));
+  }
+  bool narrow() const { return invalid_ == std::numeric_limits<std::uint16_t>::max(); }
+  std::uint32_t tag(Slot slot) const {
+    return narrow() ? tags<std::uint16_t>(set_of(slot))[way_of(slot)] : tags<std::uint32_t>(set_of(slot))[way_of(slot)];
+  }
+  void set_tag(Slot slot, std::uint32_t tag) {
+    if (narrow()) {
+      tags<std::uint16_t>(set_of(slot))[way_of(slot)] = static_cast<std::uint16_t>(tag);
+    } else {
+      tags<std::uint32_t>(set_of(slot))[way_of(slot)] = tag;
+    }
+  }
   std::uint8_t* ages(std::uint64_t set) { return reinterpret_cast<std::uint8_t*>(block(set)) + ages_at_; }
   std::uint8_t* states(std::uint64_t set) { return reinterpret_cast<std::uint8_t*>(block(set)) + states_at_; }
   const std::uint8_t* states(std::uint64_t set) const { return const_cast<TagArray*>(this)->states(set); }
 
   Slot find_tag(std::uint64_t set, std::uint32_t tag) const {
-    const std::uint32_t* at = tags(set);
 #if defined(__SSE2__)
+    return narrow() ? find_among_eights(set, tag) : find_among_fours(set, tag);
+#else
+    for (std::uint32_t way = 0; way < ways_; ++way) {
+      if (this->tag(slot_at(set, way)) == tag) return slot_at(set, way);
+    }
+    return kNone;
+#endif
+  }
+
+#if defined(__SSE2__)
+  Slot find_among_fours(std::uint64_t set, std::uint32_t tag) const {
+    const std::uint32_t* at = tags<std::uint32_t>(set);
     const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
     for (std::uint32_t way = 0; way < ways_; way += 4) {
       const __m128i four = _mm_load_si128(reinterpret_cast<const __m128i*>(at + way));
       const int hits = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted)));
-      if (hits != 0) {
-        const auto hit = way + static_cast<std::uint32_t>(__builtin_ctz(static_cast<unsigned>(hits)));
-        return hit < ways_ ? slot_at(set, hit)
-                           : kNone;  // a padding way only ever answers the search for an invalid one
-      }
+      if (hits != 0) return first_of(set, way, hits);
     }
-#else
-    for (std::uint32_t way = 0; way < ways_; ++way) {
-      if (at[way] == tag) return slot_at(set, way);
-    }
-#endif
     return kNone;
   }
+  Slot find_among_eights(std::uint64_t set, std::uint32_t tag) const {
+    const std::uint16_t* at = tags<std::uint16_t>(set);
+    const __m128i wanted = _mm_set1_epi16(static_cast<short>(tag));
+    for (std::uint32_t way = 0; way < ways_; way += 8) {
+      const __m128i eight = _mm_load_si128(reinterpret_cast<const __m128i*>(at + way));
+      const __m128i equal = _mm_cmpeq_epi16(eight, wanted);
+      const int hits = _mm_movemask_epi8(_mm_packs_epi16(equal, _mm_setzero_si128()));
+      if (hits != 0) return first_of(set, way, hits);
+    }
+    return kNone;
+  }
+  /// The first of the ways from `way` on that hit. A padding way only ever answers the search for an invalid one.
+  Slot first_of(std::uint64_t set, std::uint32_t way, int hits) const {
+    way += static_cast<std::uint32_t>(__builtin_ctz(static_cast<unsigned>(hits)));
+    return way < ways_ ? slot_at(set, way) : kNone;
+  }
+#endif
 
   void make_youngest(Slot slot) {
     std::uint8_t* age = ages(set_of(slot));
@@ -194,6 +228,7 @@ class TagArray {
   int set_shift_;  // log2 of sets, or -1 when that is not whole
   IndexHash hash_;
   Replacement replacement_;
+  std::uint32_t invalid_;  // the tag that no key has: as wide as tags are
   std::uint32_t ages_at_;  // within a set's block
   std::uint32_t states_at_;
   std::uint32_t block_bytes_;

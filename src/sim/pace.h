@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sim/divider.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -13,9 +14,9 @@ class Pace {
   constexpr Pace() = default;
   /// One every `cycles`.
   static constexpr Pace every(Cycle cycles) { return Pace(cycles << kFractionBits); }
-  /// One every `ticks` of a clock of `ticks_per_cycle`.
-  static constexpr Pace of_ticks(std::uint64_t ticks, std::uint64_t ticks_per_cycle) {
-    return Pace((ticks << kFractionBits) / ticks_per_cycle);
+  /// One every `ticks`, of which a cycle has so many.
+  static constexpr Pace of_ticks(std::uint64_t ticks, const Divider& cycle) {
+    return Pace(cycle.quotient(ticks << kFractionBits));
   }
 
   /// Whole cycles from the first line to line `i`.

@@ -2,6 +2,7 @@
 // for, and remote accesses, which access counters count. Kept only where pages can move.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -56,9 +57,13 @@ class FrameUse {
   }
   /// A compute unit has been given the mapping: its L1 TLB and L1 caches may hold something of it.
   void note_user(PhysPage frame, unsigned cu) { at(frame).users |= std::uint64_t{1} << cu % 64; }
-  /// Whether it may be among those that have.
-  static bool is_user(std::uint64_t users, unsigned cu) { return (users >> cu % 64 & 1) != 0; }
-  std::uint64_t users(PhysPage frame) { return at(frame).users; }
+  /// Visits those of `cus` compute units that may be among them, in order where there are at most 64.
+  template <class Visit>
+  void for_users(PhysPage frame, std::size_t cus, Visit visit) {
+    for (std::uint64_t users = at(frame).users; users != 0; users &= users - 1) {
+      for (auto cu = static_cast<unsigned>(std::countr_zero(users)); cu < cus; cu += 64) visit(cu);
+    }
+  }
   /// Lines of a frame have come: caches may hold them.
   void note_lines(PhysPage frame, std::uint64_t lines) { at(frame).lines |= lines; }
   /// The lines, of any frame of the page, that may be held.

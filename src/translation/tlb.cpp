@@ -4,19 +4,21 @@
 #include <cassert>
 #include <cstring>
 
-#if defined(__SSE2__)
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
 namespace nearfar {
 
 Tlb::Tlb(std::uint32_t entries, std::uint32_t ways)
-    : sets_(entries == 0 ? 1 : entries / ways), ways_(entries == 0 ? 0 : ways) {
+    : sets_(entries == 0 ? 1 : entries / ways), of_ways_(entries == 0 ? 1 : ways), ways_(entries == 0 ? 0 : ways) {
   assert(entries == 0 || (entries % ways == 0 && ways <= 256));
   tags_.assign(entries, kInvalid);
   ages_.resize(entries);
   entries_.resize(entries);
-  held_in_.assign(sets_, 0);
+  held_in_.assign(sets_.divisor(), 0);
   for (std::uint32_t slot = 0; slot < entries; ++slot) ages_[slot] = static_cast<std::uint8_t>(slot % ways);
 }
 
@@ -33,14 +35,28 @@ std::uint32_t Tlb::find(PageKey page) const {
   const auto is_here = [&](std::uint32_t way) { return tags[way] == tag && entries_[first + way].page == page; };
   std::uint32_t way = 0;
 #if defined(__SSE2__)
+  const auto among = [&](unsigned hits) {
+    for (; hits != 0; hits &= hits - 1) {
+      const std::uint32_t hit = way + static_cast<std::uint32_t>(std::countr_zero(hits));
+      if (is_here(hit)) return first + hit;
+    }
+    return kNone;
+  };
+#if defined(__AVX2__)
+  const __m256i wanted_by_eight = _mm256_set1_epi32(static_cast<int>(tag));
+  for (; way + 8 <= ways_; way += 8) {
+    const __m256i eight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tags + way));
+    const int hits = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(eight, wanted_by_eight)));
+    if (hits == 0) continue;
+    if (const std::uint32_t slot = among(static_cast<unsigned>(hits)); slot != kNone) return last_ = slot;
+  }
+#endif
   const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
   for (; way + 4 <= ways_; way += 4) {
     const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(tags + way));
-    auto hits = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted))));
-    for (; hits != 0; hits &= hits - 1) {
-      const std::uint32_t hit = way + static_cast<std::uint32_t>(std::countr_zero(hits));
-      if (is_here(hit)) return last_ = first + hit;
-    }
+    const int hits = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted)));
+    if (hits == 0) continue;
+    if (const std::uint32_t slot = among(static_cast<unsigned>(hits)); slot != kNone) return last_ = slot;
   }
 #endif
   for (; way < ways_; ++way) {
@@ -54,7 +70,7 @@ std::uint32_t Tlb::find(PageKey page) const {
 void Tlb::make_youngest(std::uint32_t slot) {
   const std::uint8_t mine = ages_[slot];
   if (mine == 0) return;
-  std::uint8_t* ages = &ages_[slot / ways_ * ways_];
+  std::uint8_t* ages = &ages_[of_ways_.quotient(slot) * ways_];
   std::uint32_t way = 0;
 #if defined(__SSE2__)
   const __m128i limit = _mm_set1_epi8(static_cast<char>(mine));
@@ -102,11 +118,12 @@ std::optional<Tlb::Entry> Tlb::insert(PageKey page, const Mapping& mapping, std:
   std::optional<Entry> victim;
   if (slot == kNone) {
     absent_ = {};
-    const auto first = static_cast<std::uint32_t>(set_of(page) * ways_);
-    if (held_in_[first / ways_] < ways_) {
+    const std::uint64_t set = set_of(page);
+    const auto first = static_cast<std::uint32_t>(set * ways_);
+    if (held_in_[set] < ways_) {
       slot = first;
       while (tags_[slot] != kInvalid) ++slot;
-      ++held_in_[first / ways_];
+      ++held_in_[set];
       ++held_;
     } else {
       const void* oldest = std::memchr(&ages_[first], static_cast<int>(ways_ - 1), ways_);
@@ -126,7 +143,7 @@ bool Tlb::erase(PageKey page) {
   --held_;
   if (!infinite()) {
     tags_[slot] = kInvalid;
-    --held_in_[slot / ways_];
+    --held_in_[of_ways_.quotient(slot)];
     return true;
   }
   index_.erase(page.value);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/divider.h"
 #include "translation/page.h"
 
 namespace nearfar {
@@ -52,7 +53,7 @@ class Tlb {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   bool infinite() const { return ways_ == 0; }
-  std::uint64_t set_of(PageKey page) const { return sets_ == 1 ? 0 : page.number() % sets_; }
+  std::uint64_t set_of(PageKey page) const { return sets_.remainder(page.number()); }
   /// A tag that is quick to compare; the entry has the whole name.
   static std::uint32_t tag_of(PageKey page) {
     const auto tag = static_cast<std::uint32_t>(page.value ^ page.value >> 32);
@@ -61,7 +62,8 @@ class Tlb {
   std::uint32_t find(PageKey page) const;
   void make_youngest(std::uint32_t slot);
 
-  std::uint32_t sets_;
+  Divider sets_;
+  Divider of_ways_;  ///< slots by sets
   std::uint32_t ways_;
   std::uint32_t held_ = 0;
   // What was looked for last is often looked for again: a use follows a peek, an insertion follows a miss.

@@ -26,16 +26,6 @@ DramSpec any_spec() {
   return spec;
 }
 
-RC_GTEST_PROP(DramDivider, AgreesWithTheDivisionOfTheHost, ()) {
-  const auto divisor = *rc::gen::inRange<std::uint64_t>(1, 1 << 16);
-  const auto n = *rc::gen::inRange<std::uint64_t>(0, std::uint64_t{1} << 44);
-  for (const std::uint64_t number : {n, n / divisor * divisor, n / divisor * divisor + divisor - 1}) {
-    const Divider::Result result = Divider(divisor).divide(number);
-    RC_ASSERT(result.quotient == number / divisor);
-    RC_ASSERT(result.remainder == number % divisor);
-  }
-}
-
 RC_GTEST_PROP(DramMap, ModuloIsRowRankBankColumnChannelFromHighToLow, ()) {
   DramSpec spec = any_spec();
   spec.channel_index = IndexHash::Modulo;
