@@ -88,6 +88,7 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   options.ideal_migration = spec.migration.ideal;
   gmmu_ =
       std::make_unique<Gmmu>(partition_, options, *l2_tlb_, *this, *this, *frames_, this, context_.translation_oracle);
+  gmmu_->set_parts(parts_);
   if (translation_.observe) gmmu_->observe();
 }
 
@@ -139,11 +140,10 @@ void Gpu::on_reply(Transaction* t) {
 void Gpu::on_message(Transaction* t) {
   const Message message = Message::get(*t);
   partition_.pool().give(t);
-  if (parts_.take(message)) return;
-  if (ats_) {
+  if (gmmu_) {
+    gmmu_->receive(message);
+  } else if (!parts_.take(message)) {
     ats_->on_message(message);
-  } else {
-    gmmu_->on_message(message);
   }
 }
 

@@ -31,6 +31,9 @@ void GmmuStats::describe(StatVisitor& visitor) {
   visitor.counter("downgrades", "messages", "Mappings made read-only.", downgrades);
   visitor.counter("updates_cancelled", "walks", "Queued writes of mappings that an invalidation overtook.",
                   updates_cancelled);
+  visitor.counter("ingress.stopped", "messages", "Messages that waited on the link since their buffer was full.",
+                  stopped);
+  visitor.counter("ingress.stopped_cycles", "cycles", "Time that they did, summed.", stopped_cycles);
   visitor.counter("move_requests", "messages", "Requests to move a page here, from access counters.", move_requests);
 }
 
@@ -44,6 +47,7 @@ Gmmu::Gmmu(Partition& partition, const GmmuOptions& options, L2Tlb& tlb, Messeng
       frames_(frames),
       oracle_(oracle),
       walkers_(partition, options.gmmu, options.walk, options.table.upper, *this, memory),
+      room_handler_(partition.add_handler<&Gmmu::on_room>(this)),
       gate_handler_(partition.add_handler<&Gmmu::on_gate>(this)),
       shot_handler_(partition.add_handler<&Gmmu::on_shot_down>(this)),
       transfer_handler_(partition.add_handler<&Gmmu::on_transfer>(this)) {
@@ -221,7 +225,64 @@ void Gmmu::ask_host(PageKey page, Miss& miss) {
 
 // ---------------------------------------------------------------------------------------------------------- messages
 
-void Gmmu::on_message(const Message& message) {
+/// Whether a message of this kind waits for a walker, and so for a place in the queue.
+constexpr bool needs_walk(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::Map:
+    case MessageKind::Data:
+    case MessageKind::Direct:
+    case MessageKind::Invalidate:
+    case MessageKind::Downgrade:
+    case MessageKind::Forward: return true;
+    default: return false;
+  }
+}
+
+/// An invalidation that waits for something else than a walker keeps its place too.
+bool Gmmu::has_place(const Message& message) const {
+  if (!needs_walk(message.kind)) return true;
+  std::size_t waiting = walkers_.outside(is_response(message.kind) ? WalkSource::Response : WalkSource::Request);
+  if (!is_response(message.kind)) waiting += stalled_.size() + deferred_.size();
+  return waiting < options_.gmmu.ingress;
+}
+
+void Gmmu::receive(const Message& message) {
+  TransactionQueue& channel = stopped_[is_response(message.kind) ? 1 : 0];
+  if (channel.empty() && has_place(message)) {
+    take(message);
+    return;
+  }
+  ++stats_.stopped;
+  Transaction* t = partition_.pool().take();
+  message.put(*t);
+  t->when = partition_.now();
+  channel.push(t);
+}
+
+/// Not at once: who makes room is in the middle of something.
+void Gmmu::let_stopped_go_on() {
+  if (going_on_ || stopped() == 0) return;
+  going_on_ = true;
+  partition_.schedule(partition_.pool().take(), room_handler_, partition_.now());
+}
+
+void Gmmu::on_room(Transaction* t) {
+  partition_.pool().give(t);
+  going_on_ = false;
+  for (TransactionQueue& channel : stopped_) {
+    while (!channel.empty()) {
+      const Message message = Message::get(*channel.front());
+      if (!has_place(message)) break;
+      Transaction* first = channel.pop();
+      stats_.stopped_cycles += partition_.now() - first->when;
+      partition_.pool().give(first);
+      take(message);
+    }
+  }
+}
+
+void Gmmu::take(const Message& message) {
+  if (parts_ != nullptr && parts_->take(message)) return;
   switch (message.kind) {
     case MessageKind::Map: take_mapping(message); break;
     case MessageKind::Data:
@@ -280,7 +341,7 @@ void Gmmu::take_mapping(const Message& message) {
   walk.mapping = message.mapping;
   walk.note = (miss != nullptr ? kAnswersFault : 0) | (message.tells_done ? kTellsHost : 0);
   if (invalidator_ != nullptr && invalidator_->cancel(message.page)) walk.note |= kCancels;
-  walkers_.submit(walk, WalkSource::Message);
+  walkers_.submit(walk, WalkSource::Response);
 }
 
 void Gmmu::update_ended(Walk& walk) {
@@ -341,6 +402,7 @@ void Gmmu::take_deferred(PageKey page) {
   const Message message = found->second;
   deferred_.erase(found);
   begin_invalidation(message);
+  let_stopped_go_on();
 }
 
 bool Gmmu::has_room_for(const Message& message) {
@@ -367,6 +429,7 @@ void Gmmu::take_stalled() {
     const Cycle waited = partition_.now() - t->when;
     partition_.pool().give(t);
     invalidate(message, waited);
+    let_stopped_go_on();
   }
 }
 
@@ -393,6 +456,7 @@ void Gmmu::invalidate(const Message& message, Cycle waited) {
   invalidation.had = entry.valid();
   invalidation.epoch = message.mapping.epoch;
   invalidation.arrived = partition_.now() - waited;
+  invalidation.shot_down = partition_.now() + options_.shootdown;
   invalidation.downgrade = downgrade;
   invalidation.held = tlb_.shoot_down(page);
   invalidation.drained = !entry.valid() || frames_.drain(entry.page());
@@ -410,12 +474,10 @@ void Gmmu::invalidate(const Message& message, Cycle waited) {
   invalidations_.emplace(page.value, invalidation);
   disturb(page, message.mapping.epoch, downgrade);
 
-  Transaction* t = partition_.pool().take();
-  t->mask = page.value;
-  partition_.schedule(t, shot_handler_, partition_.now() + options_.shootdown);
   if (invalidation.written) {
     stats_.invalidation_cycles += waited;
     invalidator_->take(page, waited);
+    acknowledge_when_done(page);
     return;
   }
   if (options_.how == InvalidateHow::ZeroLatency) {
@@ -424,7 +486,7 @@ void Gmmu::invalidate(const Message& message, Cycle waited) {
   }
   Walk& walk = walkers_.make(downgrade ? WalkKind::Update : WalkKind::Invalidate, page);
   walk.note = downgrade ? kDowngrades : 0;
-  walkers_.submit(walk, WalkSource::Message);
+  walkers_.submit(walk, WalkSource::Request);
 }
 
 /// What is under way for a page when its invalidation comes must not bring the old mapping back.
@@ -499,14 +561,20 @@ void Gmmu::drained(PhysPage frame) {
 void Gmmu::on_shot_down(Transaction* t) {
   const PageKey page{t->mask};
   partition_.pool().give(t);
-  invalidations_.at(page.value).shot_down = true;
   acknowledge_when_done(page);
 }
 
 void Gmmu::acknowledge_when_done(PageKey page) {
   const auto found = invalidations_.find(page.value);
   const Invalidation& invalidation = found->second;
-  if (!invalidation.shot_down || !invalidation.written || !invalidation.drained) return;
+  if (!invalidation.written || !invalidation.drained) return;
+  if (partition_.now() < invalidation.shot_down) {
+    // Nearly always the walk takes longer than the TLBs.
+    Transaction* t = partition_.pool().take();
+    t->mask = page.value;
+    partition_.schedule(t, shot_handler_, invalidation.shot_down);
+    return;
+  }
   if (oracle_ != nullptr) {
     if (invalidation.downgrade) {
       oracle_->downgraded(partition_.device(), page);
@@ -529,7 +597,11 @@ void Gmmu::acknowledge_when_done(PageKey page) {
 void Gmmu::transfer(const Message& message) {
   Transaction* t = partition_.pool().take();
   message.put(*t);
-  partition_.schedule(t, transfer_handler_, partition_.now() + options_.setup);
+  if (options_.setup == 0) {
+    on_transfer(t);
+  } else {
+    partition_.schedule(t, transfer_handler_, partition_.now() + options_.setup);
+  }
 }
 
 void Gmmu::on_transfer(Transaction* t) {
@@ -557,6 +629,7 @@ void Gmmu::counted(PageKey page, Epoch epoch) {
 
 std::string Gmmu::describe_waiting() const {
   std::string text = walkers_.describe_waiting("GMMU");
+  if (stopped() != 0) text += fmt::format("  GMMU: {} messages wait on the link for its buffer\n", stopped());
   if (!stalled_.empty()) text += fmt::format("  GMMU: {} invalidations wait for room\n", stalled_.size());
   if (!invalidations_.empty())
     text += fmt::format("  GMMU: {} invalidations not acknowledged\n", invalidations_.size());

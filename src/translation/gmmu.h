@@ -2,6 +2,7 @@
 // writes the mappings that come back, and carries out invalidations.
 #pragma once
 
+#include <array>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "sim/partition.h"
 #include "stats/stat.h"
+#include "translation/design_part.h"
 #include "translation/frame_use.h"
 #include "translation/invalidator.h"
 #include "translation/l2_tlb.h"
@@ -33,6 +35,8 @@ struct GmmuStats {
   std::uint64_t invalidation_cycles = 0;
   std::uint64_t downgrades = 0;
   std::uint64_t updates_cancelled = 0;
+  std::uint64_t stopped = 0;
+  std::uint64_t stopped_cycles = 0;
   std::uint64_t move_requests = 0;
 
   void describe(StatVisitor& visitor);
@@ -102,7 +106,10 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   void set_watch(TableWatch& watch) { watch_ = &watch; }
   void set_invalidator(Invalidator& invalidator) { invalidator_ = &invalidator; }
 
-  void on_message(const Message& message);
+  /// A message has come over a link, for the GMMU or one of the designs' `parts` beside it. While the buffer of its
+  /// channel is full it waits on the link, and so do those behind it.
+  void receive(const Message& message);
+  void set_parts(DesignParts& parts) { parts_ = &parts; }
 
   // What a design's part may ask of it.
   /// A request to walk for `owner`, to be submitted to walkers().
@@ -127,6 +134,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   void queue_has_room() override {
     if (invalidator_ != nullptr) invalidator_->walkers_have_room();
   }
+  void message_entered() override { let_stopped_go_on(); }
   void drained(PhysPage page) override;
   void counted(PageKey page, Epoch epoch) override;
 
@@ -136,7 +144,9 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   /// Keeps all its events; else there are none.
   void observe() { observed_ = true; }
   const std::vector<GmmuEvent>& events() const { return events_; }
-  bool idle() const { return walkers_.idle() && invalidations_.empty() && deferred_.empty() && stalled_.empty(); }
+  bool idle() const {
+    return walkers_.idle() && invalidations_.empty() && deferred_.empty() && stalled_.empty() && stopped() == 0;
+  }
   std::string describe_waiting() const;
 
  private:
@@ -146,9 +156,9 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
     bool had = false;  ///< the table had a valid mapping
     Epoch epoch = 0;
     Cycle arrived = 0;
+    Cycle shot_down = 0;  ///< when the TLBs' time is over
     bool downgrade = false;
-    bool shot_down = false;  ///< the TLBs' time is over
-    bool written = false;    ///< the table's entry
+    bool written = false;  ///< the table's entry
     bool drained = false;
     bool held = false;  ///< the L2 TLB held it
   };
@@ -166,6 +176,11 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
     unsigned place;
   };
 
+  bool has_place(const Message& message) const;
+  void take(const Message& message);
+  void let_stopped_go_on();
+  void on_room(Transaction* t);
+  std::uint32_t stopped() const { return stopped_[0].size() + stopped_[1].size(); }
   void pass_gates(PageKey page, Miss& miss, std::size_t from);
   void on_gate(Transaction* t);
   void walk_ended(Walk& walk);
@@ -201,6 +216,9 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   boost::unordered_flat_map<std::uint64_t, Message> deferred_;        ///< invalidations that wait for a replay
   boost::unordered_flat_map<std::uint64_t, std::uint64_t> draining_;  ///< frame → page
   TransactionQueue stalled_;  ///< invalidations that the invalidator has no room for, and those behind them
+  std::array<TransactionQueue, 2> stopped_;  ///< messages that wait on the link: requests, responses
+  bool going_on_ = false;                    ///< they will be looked at in this cycle
+  DesignParts* parts_ = nullptr;
   std::vector<PlacedGate> gates_;
   TableWatch* watch_ = nullptr;
   Invalidator* invalidator_ = nullptr;
@@ -208,6 +226,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   std::uint16_t faults_sent_ = 0;
   bool observed_ = false;
   std::vector<GmmuEvent> events_;
+  HandlerId room_handler_;
   HandlerId gate_handler_;
   HandlerId shot_handler_;
   HandlerId transfer_handler_;

@@ -143,7 +143,7 @@ void HostMmu::set_access_bits(PageKey page, unsigned bits) {
 }
 
 void HostMmu::walk_for(PageKey page) {
-  walkers_.submit(walkers_.make(WalkKind::Invalidate, page), WalkSource::Message);
+  walkers_.submit(walkers_.make(WalkKind::Invalidate, page), WalkSource::Request);
 }
 
 void HostMmu::answered(Fault* fault) { faults_.give(fault); }

@@ -83,6 +83,9 @@ void PageSpec::describe(Section& section) {
 
 void GmmuSpec::describe(Section& section) {
   WalkersSpec::describe(section);
+  Section buffer = section.group("ingress", "The buffer for messages that wait for a place in the queue.");
+  buffer.integer("entries", ingress, {1, 1U << 20}, "messages",
+                 "Messages of each of the link's two channels; those behind a full buffer wait on the link.");
   section.choice<Replay>("replay", replay, {{"full", Replay::Full}, {"short", Replay::Short}},
                          "After a fault the request looks up and walks again, or is answered with the mapping itself.");
 }

@@ -99,6 +99,7 @@ struct PageSpec {
 };
 
 struct GmmuSpec : WalkersSpec {
+  std::uint32_t ingress = 64;  // ingress.entries
   Replay replay = Replay::Full;
 
   void describe(Section& section);

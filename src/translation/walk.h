@@ -14,9 +14,10 @@ inline constexpr std::size_t kWalkKinds = 6;
 inline constexpr std::array<const char*, kWalkKinds> kWalkKindNames = {"demand", "replay",    "invalidate",
                                                                        "update", "forwarded", "writeback"};
 
-/// Where a request comes from, in the order in which a place in a full queue is given away.
-enum class WalkSource : std::uint8_t { Writeback, Message, Demand };
-inline constexpr std::size_t kWalkSources = 3;
+/// Where a request comes from, in the order in which a place in a full queue is given away: what a waiting message may
+/// wait for, messages on the links' two channels, the older first, and the device's own misses.
+enum class WalkSource : std::uint8_t { Writeback, Request, Response, Demand };
+inline constexpr std::size_t kWalkSources = 4;
 
 struct Walk {
   Walk* next = nullptr;  ///< in the queue, or in the free list

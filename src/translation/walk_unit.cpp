@@ -79,7 +79,7 @@ void WalkUnit::submit(Walk& walk, WalkSource source) {
   walk.submitted = partition_.now();
   stats_.depth.add(queue_.size());
   const std::uint32_t lane = order_ == nullptr ? 0 : order_->lane(walk);
-  outside_[static_cast<std::size_t>(source) * lanes_ + lane].push(&walk);
+  outside_[list_of(source, lane)].push(&walk);
   pump();
 }
 
@@ -93,6 +93,7 @@ bool WalkUnit::withdraw(Walk& walk) {
         if (order_ != nullptr) order_->withdrawn(walk);
         if (concurrency_) concurrency_->ended(walk, partition_.now());
       }
+      message_entered_ = true;  // or has gone: there is one less in any case
       ++stats_.withdrawn;
       pool_.give(&walk);
       pump();
@@ -127,7 +128,14 @@ void WalkUnit::pump() {
     while (start_next()) refill();
   }
   pumping_ = false;
+  tell_of_room();
+}
+
+void WalkUnit::tell_of_room() {
   if (!full()) client_.queue_has_room();
+  if (!message_entered_) return;
+  message_entered_ = false;
+  client_.message_entered();
 }
 
 void WalkUnit::on_choose(Transaction* t) {
@@ -136,19 +144,36 @@ void WalkUnit::on_choose(Transaction* t) {
   pumping_ = true;
   while (start_next()) refill();
   pumping_ = false;
-  if (!full()) client_.queue_has_room();
+  tell_of_room();
 }
 
-/// Requests outside take the free places of the queue: what a waiting message may wait for first, then messages, then
-/// the GPU's own misses.
+/// Requests outside take the free places of the queue, in the order of their sources.
 void WalkUnit::refill() {
-  for (List& waiting : outside_) {
-    while (!waiting.empty()) {
-      if (full()) return;
-      if (order_ != nullptr && !order_->has_room(*waiting.front())) break;
-      enter(*waiting.pop());
+  const auto enter_all = [&](WalkSource source) {
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
+      List& waiting = outside_[list_of(source, lane)];
+      while (!full() && may_enter(waiting)) enter(*waiting.pop());
     }
+  };
+  enter_all(WalkSource::Writeback);
+  while (!full()) {
+    List* messages = oldest_message();
+    if (messages == nullptr) break;
+    message_entered_ = true;
+    enter(*messages->pop());
   }
+  enter_all(WalkSource::Demand);
+}
+
+/// The messages' list that has waited longest and has one that may enter; or null.
+WalkUnit::List* WalkUnit::oldest_message() {
+  List* oldest = nullptr;
+  for (std::size_t i = list_of(WalkSource::Request, 0); i < list_of(WalkSource::Demand, 0); ++i) {
+    List& waiting = outside_[i];
+    if (!may_enter(waiting)) continue;
+    if (oldest == nullptr || waiting.front()->submitted < oldest->front()->submitted) oldest = &waiting;
+  }
+  return oldest;
 }
 
 void WalkUnit::enter(Walk& walk) {

@@ -54,6 +54,8 @@ class WalkClient {
   virtual void walked(Walk& walk) = 0;
   /// The queue is not full.
   virtual void queue_has_room() {}
+  /// A message's request no longer waits for a place in the queue.
+  virtual void message_entered() {}
 };
 
 /// How a page-table line is read where that is a real access to memory.
@@ -99,6 +101,12 @@ class WalkUnit {
   Cycle cache_latency() const { return spec_.cache.latency; }
   bool idle() const { return walking_.empty() && queue_.empty() && outside() == 0; }
   bool full() const { return queue_.size() >= spec_.queue; }
+  /// Requests of a source that wait for a place in the queue.
+  std::uint32_t outside(WalkSource source) const {
+    std::uint32_t sum = 0;
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane) sum += outside_[list_of(source, lane)].size();
+    return sum;
+  }
   std::uint32_t waiting() const { return queue_.size(); }
   /// Those too that wait for a place.
   std::uint32_t all_waiting() const { return queue_.size() + outside(); }
@@ -129,6 +137,9 @@ class WalkUnit {
  private:
   using List = Fifo<Walk>;
 
+  std::size_t list_of(WalkSource source, std::uint32_t lane) const {
+    return static_cast<std::size_t>(source) * lanes_ + lane;
+  }
   /// The queue, then the lists of those outside.
   List& list(std::size_t index) { return index == 0 ? queue_ : outside_[index - 1]; }
   std::uint32_t outside() const {
@@ -142,6 +153,11 @@ class WalkUnit {
   bool choose_and_start();
   bool start_next();
   void refill();
+  bool may_enter(const List& waiting) const {
+    return !waiting.empty() && (order_ == nullptr || order_->has_room(*waiting.front()));
+  }
+  List* oldest_message();
+  void tell_of_room();
   void start(Walk& walk);
   void begin(Walk& walk);
   void access(Walk& walk, Transaction* t, Cycle at);
@@ -174,6 +190,7 @@ class WalkUnit {
   std::vector<Walk*> walking_;
   std::uint32_t writers_ = 0;  ///< among them
   bool pumping_ = false;
+  bool message_entered_ = false;     ///< and the client does not know yet
   bool choosing_ = false;            ///< an order will be asked at the end of this cycle
   std::vector<std::uint16_t> free_;  ///< with an order: the numbers of the free walkers, lowest first
   std::vector<Walk*> served_;

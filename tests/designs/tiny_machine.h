@@ -80,6 +80,7 @@ class TinySettings {
     set("placement.access_counter.threshold", 1 + seed_ % 9);
     set("gpu.gmmu.walkers", least_walkers() + seed_ % 2);
     set("gpu.gmmu.pw_queue.entries", least_walkers() + seed_ % 3);
+    set("gpu.gmmu.ingress.entries", 1 + seed_ % 2);
     set("gpu.gmmu.replay", seed_ % 9 == 8 ? "short" : "full");
     set("host.mmu.tlb.ways", 1);
     set("host.mmu.tlb.entries", 2);

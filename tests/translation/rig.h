@@ -233,6 +233,7 @@ class Rig {
         ats = std::make_unique<AtsPort>(p, o.gmmu.host, *tlb, wire, *this);
       } else {
         gmmu = std::make_unique<Gmmu>(p, o.gmmu, *tlb, wire, *this, *frames, nullptr, &oracle);
+        gmmu->set_parts(parts);
       }
     }
     void act(Transaction* t) {
@@ -243,11 +244,10 @@ class Rig {
     void on_message(Transaction* t) {
       const Message message = Message::get(*t);
       partition.pool().give(t);
-      if (parts.take(message)) return;
-      if (ats) {
+      if (gmmu) {
+        gmmu->receive(message);
+      } else if (!parts.take(message)) {
         ats->on_message(message);
-      } else {
-        gmmu->on_message(message);
       }
     }
     void translated(unsigned cu, PageKey page, const Mapping& mapping) override {

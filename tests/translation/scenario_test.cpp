@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "translation/rig.h"
 
@@ -523,6 +524,41 @@ TEST(IommuPendingTable, HoldsUpRequestsWhenItIsFull) {
   EXPECT_EQ(rig.iommu().stats().pending_waits, 1U);
   EXPECT_EQ(rig.all_parts(), rig.latency());
   EXPECT_TRUE(rig.idle());
+}
+
+// GPU 1 takes five pages of GPU 0. Its faults leave 101 cycles apart, but their walks at the host, each shorter by a
+// level than the one before, end one cycle apart, and so the invalidations come. The first walks (501 cycles, the
+// others 101), the second has the place in the queue, the third that in the buffer. The last two wait on the link until
+// the first and the second walk have ended.
+TEST(Ingress, OfAFullBufferStopsItsChannel) {
+  RigOptions options = RigOptions::mmu(2);
+  options.gmmu.gmmu.walkers = 1;
+  options.gmmu.gmmu.queue = 1;
+  const auto run = [&](std::uint32_t ingress) {
+    options.gmmu.gmmu.ingress = ingress;
+    auto rig = std::make_unique<Rig>(options, 0, 16);
+    for (std::uint64_t page = 0; page < 5; ++page) {
+      rig->own(0, page);
+      rig->ask(1, page, 0, false, static_cast<unsigned>(page));
+    }
+    rig->run();
+    EXPECT_TRUE(rig->idle());
+    EXPECT_EQ(rig->all_parts(), rig->latency());
+    EXPECT_EQ(rig->gmmu(0).stats().necessary, 5U);
+    return rig;
+  };
+  const auto narrow = run(1);
+  EXPECT_EQ(narrow->gmmu(0).stats().stopped, 2U);
+  EXPECT_EQ(narrow->gmmu(0).stats().stopped_cycles, (501U - 3U) + (602U - 4U));
+  // What reaches the buffer is forgotten by the TLBs at once, and its page is acknowledged no sooner for that.
+  const auto wide = run(64);
+  EXPECT_EQ(wide->gmmu(0).stats().stopped, 0U);
+  EXPECT_EQ(wide->gmmu(0).stats().invalidation_cycles,
+            narrow->gmmu(0).stats().invalidation_cycles + narrow->gmmu(0).stats().stopped_cycles);
+  for (std::uint64_t page = 0; page < 5; ++page) {
+    EXPECT_EQ(wide->answered(1, page, static_cast<unsigned>(page)),
+              narrow->answered(1, page, static_cast<unsigned>(page)));
+  }
 }
 
 }  // namespace

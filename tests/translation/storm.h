@@ -28,6 +28,7 @@ inline Storm make_storm(std::uint64_t seed) {
   o.l2_tlb = {one_of({1, 2, 8}), 1, 10, one_of({0, 1}), one_of({1, 2, 8})};
   o.gmmu.gmmu.walkers = one_of({1, 2});
   o.gmmu.gmmu.queue = one_of({1, 2});
+  o.gmmu.gmmu.ingress = one_of({1, 2, 64});
   o.gmmu.gmmu.cache.entries = one_of({0, 2, 128});
   o.gmmu.gmmu.replay = one_of({0, 1}) == 0 ? Replay::Full : Replay::Short;
   o.gmmu.how = one_of({0, 0, 1}) == 0 ? InvalidateHow::Walk : InvalidateHow::ZeroLatency;

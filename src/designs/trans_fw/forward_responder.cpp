@@ -65,7 +65,7 @@ void ForwardResponder::walk(const Message& forward) {
   pending_[index] = forward;
   Walk& walk = gmmu_.walk_for(*this, WalkKind::Forwarded, forward.page);
   walk.note = std::uint64_t{index} << 1;  // beside kInvalidated
-  gmmu_.walkers().submit(walk, WalkSource::Message);
+  gmmu_.walkers().submit(walk, WalkSource::Request);
 }
 
 void ForwardResponder::walked(Walk& walk) {
