@@ -71,8 +71,9 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
     }
     return;
   }
-  const std::uint32_t threshold = spec.policy == PagePolicy::AccessCounter ? spec.access_counter.threshold : 0;
-  frames_ = std::make_unique<FrameUse>(topology_.devices(), page_size_, threshold);
+  const bool counts = spec.policy == PagePolicy::AccessCounter;
+  frames_ = std::make_unique<FrameUse>(topology_.devices(), page_size_,
+                                       counts ? spec.access_counter : AccessCounterSpec{.threshold = 0});
   if (spec.moves_pages()) context_.frames = frames_.get();
   home_.follow_pages();
   context_.translation_oracle = spec.migration.ideal ? nullptr : oracle;

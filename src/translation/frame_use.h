@@ -2,11 +2,15 @@
 // for, and remote accesses, which access counters count. Kept only where pages can move.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "translation/page.h"
+#include "translation/translation_spec.h"
 
 namespace nearfar {
 
@@ -21,8 +25,12 @@ class DrainListener {
 
 class FrameUse {
  public:
-  FrameUse(unsigned devices, PageSize size, std::uint32_t threshold)
-      : by_device_(devices), shift_(size.bits), threshold_(threshold) {}
+  /// Counters with a threshold of 0 count nothing.
+  FrameUse(unsigned devices, PageSize size, const AccessCounterSpec& counters)
+      : by_device_(devices),
+        shift_(size.bits),
+        threshold_(counters.threshold),
+        region_shift_(std::max(static_cast<unsigned>(counters.granularity), size.bits) - size.bits) {}
   void set_listener(DrainListener& listener) { listener_ = &listener; }
 
   /// `count` accesses of a frame begin, or end.
@@ -70,15 +78,18 @@ class FrameUse {
   std::uint64_t lines(PhysPage frame) { return at(frame).lines; }
   void forget_users(PhysPage frame) { at(frame).users = at(frame).lines = 0; }
 
-  /// Counts accesses that leave the GPU; 0 as threshold counts nothing.
+  /// Counts accesses that leave the GPU.
   void count_remote(PhysPage frame, std::uint32_t accesses) {
     if (threshold_ == 0) return;
     Use& use = at(frame);
     if (use.asked) return;
+    const bool first = use.remote == 0;
     use.remote += accesses;
-    if (use.remote < threshold_) return;
-    use.asked = true;
-    listener_->counted(use.page, use.epoch);
+    if (region_shift_ != 0) {
+      count_in_region(region_of(use.page), frame, first, accesses);
+    } else if (use.remote >= threshold_) {
+      ask_for(use);
+    }
   }
 
   std::uint64_t outstanding() const {
@@ -101,6 +112,31 @@ class FrameUse {
     bool asked = false;
   };
 
+  /// What one counter has counted, and the frames in which it did.
+  struct Region {
+    std::uint32_t remote = 0;
+    std::vector<PhysPage> touched;
+  };
+
+  std::uint64_t region_of(PageKey page) const { return PageKey(page.pid(), page.number() >> region_shift_).value; }
+  void ask_for(Use& use) {
+    use.asked = true;
+    listener_->counted(use.page, use.epoch);
+  }
+  void count_in_region(std::uint64_t number, PhysPage frame, bool first, std::uint32_t accesses) {
+    Region& region = regions_[number];
+    if (first) region.touched.push_back(frame);
+    region.remote += accesses;
+    if (region.remote < threshold_) return;
+    const std::vector<PhysPage> touched = std::move(region.touched);
+    regions_.erase(number);
+    for (const PhysPage& each : touched) {
+      Use& use = at(each);
+      // Its page may have moved meanwhile, and the frame may be another's.
+      if (use.remote != 0 && !use.asked && region_of(use.page) == number) ask_for(use);
+    }
+  }
+
   Use& at(PhysPage page) {
     std::vector<Use>& frames = by_device_[page.device().value];
     const std::uint64_t index = page.frame() >> shift_;
@@ -112,6 +148,8 @@ class FrameUse {
   std::vector<std::vector<Use>> by_device_;
   unsigned shift_;
   std::uint32_t threshold_;
+  unsigned region_shift_;  ///< pages of a counter's region; 0: one
+  boost::unordered_flat_map<std::uint64_t, Region> regions_;
   DrainListener* listener_ = nullptr;
 };
 

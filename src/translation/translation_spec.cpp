@@ -120,7 +120,11 @@ void UvmSpec::describe(Section& section) {
 
 void AccessCounterSpec::describe(Section& section) {
   section.integer("threshold", threshold, {1, 1U << 30}, "accesses",
-                  "Accesses to a remote page after which a GPU asks for it.");
+                  "Accesses to a remote page, or region, after which a GPU asks for it.");
+  section.choice<CounterRegion>(
+      "granularity", granularity,
+      {{"page", CounterRegion::Page}, {"64K", CounterRegion::Of64K}, {"2M", CounterRegion::Of2M}},
+      "What a counter counts for: a page, or a region of pages, of which those touched are asked for together.");
 }
 
 void InvalidateSpec::describe(Section& section) {

@@ -145,8 +145,12 @@ enum class PagePolicy : std::uint8_t { Pinned, OnTouch, FirstTouch, AccessCounte
 enum class InvalidateTargets : std::uint8_t { Auto, Owner, Broadcast };
 enum class InvalidateHow : std::uint8_t { Walk, ZeroLatency };
 
+/// What one access counter counts for: a number of 4 KiB pages as a power of two, or one page of whichever size.
+enum class CounterRegion : std::uint8_t { Page = 0, Of64K = 4, Of2M = 9 };
+
 struct AccessCounterSpec {
   std::uint32_t threshold = 256;
+  CounterRegion granularity = CounterRegion::Page;
 
   void describe(Section& section);
 };

@@ -53,6 +53,7 @@ struct RigOptions {
   TlbSpec l2_tlb{512, 16, 10, 0, 256};
   IommuSpec iommu;
   bool ats = false;
+  CounterRegion counter_region = CounterRegion::Page;
   Cycle host_level = 0;  ///< cycles of a host walk's access; 0: as a GPU's
 
   static RigOptions mmu(unsigned gpus, PagePolicy policy = PagePolicy::OnTouch) {
@@ -227,8 +228,9 @@ class Rig {
           tlb(std::make_unique<L2Tlb>(p, o.l2_tlb, *this)),
           action_handler(p.add_handler<&GpuSide::act>(this)) {
       p.set_port<&GpuSide::on_message>(MessagePort::Fabric, this);
-      const std::uint32_t threshold = o.host.uvm.policy == PagePolicy::AccessCounter ? 4 : 0;
-      frames = std::make_unique<FrameUse>(o.gpus + 1, o.gmmu.size, threshold);
+      const bool counts = o.host.uvm.policy == PagePolicy::AccessCounter;
+      frames =
+          std::make_unique<FrameUse>(o.gpus + 1, o.gmmu.size, AccessCounterSpec{counts ? 4U : 0U, o.counter_region});
       if (o.ats) {
         ats = std::make_unique<AtsPort>(p, o.gmmu.host, *tlb, wire, *this);
       } else {

@@ -397,6 +397,34 @@ TEST(AccessCounter, AsksOnceAtItsThreshold) {
   EXPECT_TRUE(rig.idle());
 }
 
+// A counter for 64 KiB counts for 16 pages, and those touched are asked for: page 9 twice, page 12 once, page 16 is in
+// another region, page 10 is not touched.
+TEST(AccessCounter, OfARegionAsksForThePagesTouched) {
+  RigOptions options = RigOptions::mmu(2, PagePolicy::AccessCounter);
+  options.counter_region = CounterRegion::Of64K;
+  Rig rig(options, 0, 64);
+  for (const std::uint64_t page : {9, 10, 12, 16}) {
+    rig.own(0, page);
+    rig.map(1, page);
+  }
+  const auto touch = [&](std::uint64_t page, Cycle when) {
+    const PhysPage frame = rig.host().driver().record({0, page}).owner;
+    rig.at(1, when, [&rig, frame] { rig.frames(1).count_remote(frame, 1); });
+  };
+  for (const auto& [page, when] : {std::pair{9, 0}, {16, 1}, {9, 2}, {16, 3}, {12, 4}, {16, 5}}) {
+    touch(static_cast<std::uint64_t>(page), static_cast<Cycle>(when));
+  }
+  rig.at(1, 6, [&rig] { EXPECT_EQ(rig.gmmu(1).stats().move_requests, 0U); });
+  touch(12, 7);
+  rig.at(1, 8, [&rig] { EXPECT_EQ(rig.gmmu(1).stats().move_requests, 2U); });
+  rig.run();
+  EXPECT_EQ(rig.uvm().migrations, 2U);
+  for (const auto& [page, owner] : {std::pair{9, 1}, {10, 0}, {12, 1}, {16, 0}}) {
+    EXPECT_EQ(rig.host().driver().record({0, static_cast<std::uint64_t>(page)}).owner.device().value, owner) << page;
+  }
+  EXPECT_TRUE(rig.idle());
+}
+
 TEST(AccessCounter, RequestForAMovingPageIsDropped) {
   Rig rig(RigOptions::mmu(3, PagePolicy::AccessCounter), 0, 64);
   rig.own(0, 9);

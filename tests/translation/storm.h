@@ -48,6 +48,8 @@ inline Storm make_storm(std::uint64_t seed) {
     o.host.uvm.uvm.concurrent_migrations = 256;
   }
   o.gmmu.size.bits = one_of({0, 0, kLargePageBits});
+  const CounterRegion regions[] = {CounterRegion::Page, CounterRegion::Of64K, CounterRegion::Of2M};
+  o.counter_region = regions[one_of({0, 1, 2})];
   return storm;
 }
 
