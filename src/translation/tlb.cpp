@@ -4,9 +4,7 @@
 #include <cassert>
 #include <cstring>
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
+#if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -35,28 +33,14 @@ std::uint32_t Tlb::find(PageKey page) const {
   const auto is_here = [&](std::uint32_t way) { return tags[way] == tag && entries_[first + way].page == page; };
   std::uint32_t way = 0;
 #if defined(__SSE2__)
-  const auto among = [&](unsigned hits) {
-    for (; hits != 0; hits &= hits - 1) {
-      const std::uint32_t hit = way + static_cast<std::uint32_t>(std::countr_zero(hits));
-      if (is_here(hit)) return first + hit;
-    }
-    return kNone;
-  };
-#if defined(__AVX2__)
-  const __m256i wanted_by_eight = _mm256_set1_epi32(static_cast<int>(tag));
-  for (; way + 8 <= ways_; way += 8) {
-    const __m256i eight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tags + way));
-    const int hits = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(eight, wanted_by_eight)));
-    if (hits == 0) continue;
-    if (const std::uint32_t slot = among(static_cast<unsigned>(hits)); slot != kNone) return last_ = slot;
-  }
-#endif
   const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
   for (; way + 4 <= ways_; way += 4) {
     const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(tags + way));
-    const int hits = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted)));
-    if (hits == 0) continue;
-    if (const std::uint32_t slot = among(static_cast<unsigned>(hits)); slot != kNone) return last_ = slot;
+    auto hits = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(four, wanted))));
+    for (; hits != 0; hits &= hits - 1) {
+      const std::uint32_t hit = way + static_cast<std::uint32_t>(std::countr_zero(hits));
+      if (is_here(hit)) return last_ = first + hit;
+    }
   }
 #endif
   for (; way < ways_; ++way) {
