@@ -83,6 +83,17 @@ void WalkUnit::submit(Walk& walk, WalkSource source) {
   pump();
 }
 
+void WalkUnit::follow(Walk& walk, WalkSource source) {
+  if (order_ != nullptr || !may_start(walk)) {
+    submit(walk, source);
+    return;
+  }
+  assert(has_walker());
+  walk.submitted = walk.queued = partition_.now();
+  if (partition_.timeline() != nullptr) walk.walker = free_walker();
+  start(walk);
+}
+
 bool WalkUnit::withdraw(Walk& walk) {
   for (std::size_t i = 0; i <= outside_.size(); ++i) {
     for (Walk* at = list(i).front(); at != nullptr; at = at->next) {

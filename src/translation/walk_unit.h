@@ -78,6 +78,9 @@ class WalkUnit {
   /// A new request; `owner` and the rest are the client's.
   Walk& make(WalkKind kind, PageKey page);
   void submit(Walk& walk, WalkSource source);
+  /// A request that goes on where the walk that has just ended stopped: its walker takes it at once, ahead of all that
+  /// wait. Only for WalkClient::walked(). Where it may not start, or an order decides who does, it waits like others.
+  void follow(Walk& walk, WalkSource source);
   /// Takes back a request that has not started; false when a walker has it.
   bool withdraw(Walk& walk);
   /// The entries of these pages have changed, and table nodes that hold no others are gone: what has been read of them

@@ -345,6 +345,32 @@ TEST(Irmb, MissDuringAWriteBackFaultsUntilItsPageIsWritten) {
   EXPECT_EQ(rig.all_parts(), rig.latency());
 }
 
+// One walker, and two misses that wait for it before the first page of the entry is written: all its pages are, 101
+// cycles apart, before the misses have their turn.
+TEST(Irmb, OneWalkerWritesAllPagesOfAnEntry) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.gmmu.walkers = 1;
+  Rig rig(options, 0, 64);
+  MmuParts parts;
+  IrmbSpec spec = without_idle();
+  spec.bases = 1;
+  parts.add_irmb(rig, 1, spec);
+  rig.own(0, 8);
+  rig.own(0, 9);
+  rig.at(0, 0, [&] {
+    for (const std::uint64_t offset : {1, 2, 3}) parts.irmb[0]->take({0, offset}, 0);
+    parts.irmb[0]->take({0, kRegion}, 0);  // the region's entry leaves
+  });
+  rig.ask(0, 8, 100, false, 0);
+  rig.ask(0, 9, 100, false, 1);
+  for (const auto& [when, written] : {std::pair{502U, 1U}, {603U, 2U}, {704U, 3U}}) {
+    rig.at(0, when, [&, written = written] { EXPECT_EQ(parts.irmb[0]->stats().ptes_written, written); });
+  }
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 8, 0), 703U + 101U);
+  EXPECT_EQ(rig.answered(0, 9, 1), 703U + 202U);
+}
+
 TEST(Irmb, MappingAfterTheWriteBackIsTheLastWord) {
   for (const Cycle taken : {300, 600}) {  // the write-back is over, or under way, when the page comes at 961
     Rig rig(RigOptions::mmu(1), 0, 64);

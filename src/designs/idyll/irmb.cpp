@@ -126,15 +126,19 @@ void Irmb::begin(WriteBack& buffer) {
   walk_next(buffer);
 }
 
-/// Asks for the walk of the next offset; after the last one the buffer is free.
-void Irmb::walk_next(WriteBack& buffer) {
+/// The walk of the next offset; after the last one there is none, and the buffer is free.
+Walk* Irmb::next_walk(WriteBack& buffer) {
   if (buffer.next == buffer.pages.offsets.size()) {
     buffer.walk = nullptr;
     gmmu_.take_stalled();
-    return;
+    return nullptr;
   }
   buffer.walk = &gmmu_.walk_for(*this, WalkKind::Writeback, buffer.pages.page(buffer.pages.offsets[buffer.next]));
-  gmmu_.walkers().submit(*buffer.walk, WalkSource::Writeback);
+  return buffer.walk;
+}
+
+void Irmb::walk_next(WriteBack& buffer) {
+  if (Walk* walk = next_walk(buffer)) gmmu_.walkers().submit(*walk, WalkSource::Writeback);
 }
 
 void Irmb::walked(Walk& walk) {
@@ -143,7 +147,7 @@ void Irmb::walked(Walk& walk) {
   gmmu_.stats().invalidation_cycles += gmmu_.partition().now() - walk.submitted;
   ++stats_.ptes_written;
   ++buffer.next;
-  walk_next(buffer);
+  if (Walk* next = next_walk(buffer)) gmmu_.walkers().follow(*next, WalkSource::Writeback);
 }
 
 }  // namespace nearfar

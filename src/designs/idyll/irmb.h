@@ -1,6 +1,7 @@
 // The Invalidation Request Merging Buffer (IRMB) of IDYLL, beside a GPU's L2 TLB: takes invalidations of the local page
 // table and acknowledges them at once. Entries that have to make room, or that idle walkers have time for, go through
-// write-back buffers to the page table, one page after another. Until then a miss of such a page faults without a walk.
+// write-back buffers to the page table: one walker does the pages of an entry, one after another. Until then a miss of
+// such a page faults without a walk.
 //
 // What can race, and what decides:
 //   new mapping, page merged          its invalidation is void; the entry is written by the mapping alone
@@ -73,6 +74,7 @@ class Irmb final : public DesignPart, public WalkGate, public Invalidator, publi
 
   WriteBack* free_buffer();
   void begin(WriteBack& buffer);
+  Walk* next_walk(WriteBack& buffer);
   void walk_next(WriteBack& buffer);
 
   Gmmu& gmmu_;
