@@ -82,7 +82,7 @@ void ComputeUnit::start_group(std::uint64_t group, Cycle when) {
   for (std::uint32_t w = 0; w < waves; ++w) {
     Wavefront& wave = take_slot();
     wave.stream = context_.workload->wavefront(context_.launch_index, launch.wave(group, w, lanes));
-    wave.event->mask = reinterpret_cast<std::uintptr_t>(wave.stream.frame());
+    wave.event->carry(static_cast<const std::byte*>(wave.stream.frame()));
     wave.group = static_cast<std::uint16_t>(place - groups_.begin());
     wave.other_ready = 0;
     wave.loads_issued = 0;
@@ -127,7 +127,7 @@ void ComputeUnit::on_wave(Transaction* t) { advance(waves_[t->user]); }
 /// Its event knows where its stream's frame is: to read that from the wavefront would wait for the wavefront.
 void ComputeUnit::prepare_wave(const Transaction& t) const {
   const auto* wave = reinterpret_cast<const std::byte*>(&waves_[t.user]);
-  const auto* frame = reinterpret_cast<const std::byte*>(t.mask);
+  const auto* frame = t.carried<const std::byte>();
   for (unsigned line = 0; line < 3; ++line) __builtin_prefetch(wave + line * 64);
   for (unsigned line = 0; line < 4; ++line) __builtin_prefetch(frame + line * 64);
 }

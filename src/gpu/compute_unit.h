@@ -105,7 +105,7 @@ class ComputeUnit {
   /// `lines` stores to a page have been ordered at their homes.
   void stores_ordered(PhysPage page, unsigned lines);
   /// The translation of a page that the L1 TLB asked for has come.
-  void translated(PageKey page, const Mapping& mapping);
+  void translated(PageKey key, const Mapping& mapping);
   /// A mapping is void.
   void forget(PageKey page) { tlb_.array().erase(page); }
   /// These lines of a page leave the L1.
@@ -163,7 +163,7 @@ class ComputeUnit {
   bool work();
   bool run(PageAccess& access);
   bool finished(const PageAccess& access);
-  bool load_page(PageAccess& access);
+  bool load_page(PageAccess& page);
   static void note_ready(Wavefront& wave, unsigned load, Cycle when);
   void tell_oracle(PhysLine line, bool is_atomic);
   enum class Translation : std::uint8_t { Known, Parked, Stalled };
@@ -174,7 +174,7 @@ class ComputeUnit {
   void run_translated();
   bool has_tlb() const { return context_.l2_tlb != nullptr; }
   PageKey key_of(VirtPage page) const { return {context_.application, context_.page_size.number(page)}; }
-  bool store_page(PageAccess& access);
+  bool store_page(PageAccess& page);
   bool ask_for(PhysLine line);
   bool take_room(PhysLine line);
   void room_freed(bool for_translated);

@@ -3,6 +3,7 @@
 // list of waiters or the free list).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "sim/fifo.h"
@@ -48,6 +49,16 @@ struct alignas(64) Transaction {
   bool reply = false;
   std::uint8_t application = 0;
   std::uint8_t port = 0;  ///< which door it knocks at in its destination
+
+  /// An event of a component's own may carry one of its things, in `mask`.
+  template <class T>
+  void carry(T* what) {
+    mask = std::bit_cast<std::uint64_t>(what);
+  }
+  template <class T>
+  T* carried() const {
+    return std::bit_cast<T*>(mask);
+  }
 };
 static_assert(sizeof(Transaction) == 64);
 

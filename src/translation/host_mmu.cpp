@@ -62,12 +62,12 @@ void HostMmu::fault_arrived(const Message& message) {
   fault->stamp = now - (static_cast<std::uint32_t>(now) - message.stamp);
   charge(*fault, MissPart::LinkToHost, now);
   Transaction* t = partition_.pool().take();
-  t->mask = reinterpret_cast<std::uintptr_t>(fault);
+  t->carry(fault);
   partition_.schedule(t, lookup_handler_, now + options_.mmu.tlb.latency);
 }
 
 void HostMmu::on_lookup(Transaction* t) {
-  Fault* fault = reinterpret_cast<Fault*>(static_cast<std::uintptr_t>(t->mask));
+  Fault* fault = t->carried<Fault>();
   partition_.pool().give(t);
   charge(*fault, MissPart::HostTlb, partition_.now());
   ++stats_.lookups;

@@ -16,7 +16,7 @@ void AtsPort::missed(PageKey page, Miss& miss) {
 
 void AtsPort::on_message(const Message& message) {
   switch (message.kind) {
-    case MessageKind::AtsResponse: answered(message); break;
+    case MessageKind::AtsResponse: response_came(message); break;
     case MessageKind::Map:
     case MessageKind::Data: page_placed(message); break;
     case MessageKind::Part: break;
@@ -24,7 +24,7 @@ void AtsPort::on_message(const Message& message) {
   }
 }
 
-void AtsPort::answered(const Message& message) {
+void AtsPort::response_came(const Message& message) {
   Miss& miss = *tlb_.pending(message.page);
   L2Tlb::charge_elsewhere(miss, message.accounted);
   tlb_.charge(miss, miss.raced ? MissPart::IommuWalk : MissPart::IommuLink);

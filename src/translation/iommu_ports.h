@@ -23,7 +23,7 @@ class AtsPort final : public MissHandler {
   void on_message(const Message& message);
 
  private:
-  void answered(const Message& message);
+  void response_came(const Message& message);
   void page_placed(const Message& message);
 
   Partition& partition_;

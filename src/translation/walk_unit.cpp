@@ -252,8 +252,7 @@ void WalkUnit::start(Walk& walk) {
 
   const PageTable& table = client_.table(walk.page.pid());
   Transaction* t = partition_.pool().take();
-  static_assert(sizeof(std::uintptr_t) <= sizeof(t->mask));
-  t->mask = reinterpret_cast<std::uintptr_t>(&walk);
+  t->carry(&walk);
   if (timing_.timing == WalkTiming::FixedTotal) {
     walk.looked_up = walk.at_leaf = walk.started;
     walk.level = static_cast<std::uint8_t>(table.leaf());

@@ -130,7 +130,7 @@ class WalkUnit {
   void accessed(Transaction* t);
   HandlerId accessed_handler() const { return access_handler_; }
   /// The walk that an access is for.
-  static Walk& walk_of(const Transaction& t) { return *reinterpret_cast<Walk*>(static_cast<std::uintptr_t>(t.mask)); }
+  static Walk& walk_of(const Transaction& t) { return *t.carried<Walk>(); }
   WalkStats& stats() { return stats_; }
   /// Observes which page-table reads fall into lines that other walks need too.
   void measure_concurrency() { concurrency_ = std::make_unique<WalkConcurrency>(); }

@@ -66,12 +66,12 @@ void WalkPrefetcher::issue(Walk& walk, unsigned level) {
   fetch->next = static_cast<Fetch*>(walk.fetched);
   walk.fetched = fetch;
   Transaction* t = partition_.pool().take();
-  t->mask = reinterpret_cast<std::uintptr_t>(fetch);
+  t->carry(fetch);
   unit_.read(level, walk.page, t, entry_handler_, walk.looked_up);
 }
 
 void WalkPrefetcher::on_entry(Transaction* t) {
-  Fetch* fetch = reinterpret_cast<Fetch*>(static_cast<std::uintptr_t>(t->mask));
+  Fetch* fetch = t->carried<Fetch>();
   partition_.pool().give(t);
   const unsigned leaf = unit_.table(fetch->page).leaf();
   if (fetch->level > leaf && unit_.present(fetch->level, fetch->page)) {

@@ -89,7 +89,7 @@ class WalkCoalescer final : public WalkOrder, public DesignPart {
   void remove_served();
   std::size_t place_of(const Walk& walk) const;
   void pass_time();
-  void check() const;
+  void check() const override;
 
   Partition& partition_;
   WalkUnit& unit_;
