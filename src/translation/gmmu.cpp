@@ -14,6 +14,19 @@ namespace {
 /// How soon a page that cannot leave yet is looked at again.
 constexpr Cycle kLookAgain = 16;
 
+/// Whether a message of this kind waits for a walker, and so for a place in the queue.
+constexpr bool needs_walk(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::Map:
+    case MessageKind::Data:
+    case MessageKind::Direct:
+    case MessageKind::Invalidate:
+    case MessageKind::Downgrade:
+    case MessageKind::Forward: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 void GmmuStats::describe(StatVisitor& visitor) {
@@ -224,19 +237,6 @@ void Gmmu::ask_host(PageKey page, Miss& miss) {
 }
 
 // ---------------------------------------------------------------------------------------------------------- messages
-
-/// Whether a message of this kind waits for a walker, and so for a place in the queue.
-constexpr bool needs_walk(MessageKind kind) {
-  switch (kind) {
-    case MessageKind::Map:
-    case MessageKind::Data:
-    case MessageKind::Direct:
-    case MessageKind::Invalidate:
-    case MessageKind::Downgrade:
-    case MessageKind::Forward: return true;
-    default: return false;
-  }
-}
 
 /// An invalidation that waits for something else than a walker keeps its place too.
 bool Gmmu::has_place(const Message& message) const {
