@@ -70,7 +70,7 @@ void perform_cost(const CostArguments& arguments) {
       any = true;
     }
   }
-  if (!any) return write_stdout(fmt::format("{} adds no storage: it only changes settings.\n", arguments.design));
+  if (!any) return write_stdout(fmt::format("{} adds no storage.\n", arguments.design));
   table.row({"", "all", fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"), grouped(total), bytes_of(total), ""});
   write_stdout(fmt::format("system {}\n\n", system) + table.text(Terminal::of(STDOUT_FILENO)));
 }

@@ -259,7 +259,10 @@ std::vector<StatInfo> list_all_statistics() {
     const std::vector<StatInfo> statistics = design.make()->statistics();
     out.insert(out.end(), statistics.begin(), statistics.end());
   }
+  // Two designs may share a part.
   std::ranges::sort(out, {}, &StatInfo::name);
+  const auto same = std::ranges::unique(out, {}, &StatInfo::name);
+  out.erase(same.begin(), same.end());
   return out;
 }
 

@@ -76,7 +76,7 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
                                        counts ? spec.access_counter : AccessCounterSpec{.threshold = 0});
   if (spec.moves_pages()) context_.frames = frames_.get();
   home_.follow_pages();
-  context_.translation_oracle = spec.migration.ideal ? nullptr : oracle;
+  context_.translation_oracle = spec.migration.free_invalidation() ? nullptr : oracle;
   GmmuOptions options;
   options.host = topology_.host();
   options.gmmu = spec.gpu.gmmu;
@@ -86,7 +86,7 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   options.how = spec.invalidate.how;
   options.shootdown = spec.gpu.shootdown;
   options.setup = spec.migration.setup;
-  options.ideal_migration = spec.migration.ideal;
+  options.ideal_migration = spec.migration.free_invalidation();
   gmmu_ =
       std::make_unique<Gmmu>(partition_, options, *l2_tlb_, *this, *this, *frames_, this, context_.translation_oracle);
   gmmu_->set_parts(parts_);

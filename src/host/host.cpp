@@ -36,6 +36,7 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
   uvm.migration = spec.migration;
   uvm.invalidate = spec.invalidate;
   uvm.policy = spec.policy;
+  uvm.host_first_touch = spec.host_first_touch;
   uvm.size = spec.page.size;
   uvm.gpu_pages = spec.gpu.dram.capacity / spec.page.size.bytes();
   if (iommu_ && spec.policy != PagePolicy::Pinned) {
@@ -49,7 +50,7 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
   options.table = spec.page_table;
   options.uvm = uvm;
   mmu_ = std::make_unique<HostMmu>(partition, options, frames, *this, *this, *this,
-                                   spec.migration.ideal ? nullptr : translation_oracle);
+                                   spec.migration.free_invalidation() ? nullptr : translation_oracle);
 }
 
 void Host::start() { partition_.schedule(partition_.pool().take(), start_handler_, 0); }

@@ -45,6 +45,10 @@ void SystemSpec::describe(Section& section) {
                              "What a touch does to a page that is elsewhere (mmu): nothing, move it, move it the first "
                              "time, map it and move it after many accesses, copy it for readers; or no page is ever "
                              "elsewhere.");
+  placing.choice<HostFirstTouch>("host_first_touch", host_first_touch,
+                                 {{"move", HostFirstTouch::Move}, {"map", HostFirstTouch::Map}},
+                                 "access-counter: what the first touch does to a page on the host: moves it, or maps "
+                                 "it there until its counter is full.");
   placing.child("access_counter", access_counter, "Access counters.");
   placing.choice<InitialPlacement>(
       "initial", placement,

@@ -47,6 +47,7 @@ struct SystemSpec {
   MigrationSpec migration;
   InitialPlacement placement = InitialPlacement::Workload;  // placement.initial
   PagePolicy policy = PagePolicy::Pinned;                   // placement.policy
+  HostFirstTouch host_first_touch = HostFirstTouch::Move;   // placement.host_first_touch
   AccessCounterSpec access_counter;                         // placement.access_counter
   DispatchPolicy dispatch = DispatchPolicy::Workload;       // dispatch.policy
   RemoteCache remote_cache = RemoteCache::L1;

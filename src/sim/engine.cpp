@@ -10,6 +10,15 @@
 namespace nearfar {
 namespace {
 
+/// Tells the core that its thread only waits, so that another one on the same core has it to itself.
+inline void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 /// All threads meet here once a window. They spin, since a window is some microseconds long, and give way to others
 /// when one of them has been put to sleep by the host.
 class SpinBarrier {
@@ -25,7 +34,7 @@ class SpinBarrier {
       return;
     }
     for (unsigned spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
-      if (spins > spins_) std::this_thread::yield();
+      spins < spins_ ? pause() : std::this_thread::yield();
     }
   }
 

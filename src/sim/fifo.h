@@ -21,6 +21,18 @@ class Fifo {
     ++size_;
   }
 
+  /// Puts an item behind `before`; null is in front of all.
+  void insert(T* item, T* before) {
+    if (before == back()) {
+      push(item);
+      return;
+    }
+    T*& link = before == nullptr ? head_ : before->next;
+    item->next = link;
+    link = item;
+    ++size_;
+  }
+
   T* pop() {
     T* item = head_;
     head_ = item->next;

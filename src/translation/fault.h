@@ -20,6 +20,7 @@ struct Fault {
   Cycle stamp = 0;              ///< up to here its time has been put to a part
   std::uint32_t accounted = 0;  ///< cycles since it left its GPU that have been
   Walk* walk = nullptr;         ///< the walk it waits for
+  Cycle handed_over = 0;        ///< when the driver had it
 
   // A fault that is also asked elsewhere (HostWalkRival).
   std::uint32_t ticket = kNoTicket;  ///< the rival's name for it

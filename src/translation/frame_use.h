@@ -63,6 +63,11 @@ class FrameUse {
     at(frame).remote = 0;
     at(frame).asked = false;
   }
+  /// The mapping to a frame is being invalidated: accesses that are still on their way say nothing of the next one.
+  void stop_counting(PhysPage frame) {
+    at(frame).remote = 0;
+    at(frame).asked = true;
+  }
   /// A compute unit has been given the mapping: its L1 TLB and L1 caches may hold something of it.
   void note_user(PhysPage frame, unsigned cu) { at(frame).users |= std::uint64_t{1} << cu % 64; }
   /// Visits those of `cus` compute units that may be among them, in order where there are at most 64.

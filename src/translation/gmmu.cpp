@@ -126,7 +126,9 @@ void Gmmu::pass_gates(PageKey page, Miss& miss, std::size_t from) {
       return;
     }
   }
-  walkers_.submit(walkers_.make(miss.replayed ? WalkKind::Replay : WalkKind::Demand, page), WalkSource::Demand);
+  Walk& walk = walkers_.make(miss.replayed ? WalkKind::Replay : WalkKind::Demand, page);
+  walk.since = miss.since;
+  walkers_.submit(walk, WalkSource::Demand);
 }
 
 void Gmmu::on_gate(Transaction* t) {
@@ -292,7 +294,7 @@ void Gmmu::take(const Message& message) {
     case MessageKind::Invalidate:
     case MessageKind::Downgrade:
       if (defers(message.page)) {
-        deferred_[message.page.value] = message;
+        deferred_[message.page.value] = {message, partition_.now()};
       } else {
         begin_invalidation(message);
       }
@@ -399,8 +401,9 @@ bool Gmmu::defers(PageKey page) {
 void Gmmu::take_deferred(PageKey page) {
   const auto found = deferred_.find(page.value);
   if (found == deferred_.end()) return;
-  const Message message = found->second;
+  const auto [message, since] = found->second;
   deferred_.erase(found);
+  if (message.kind == MessageKind::Invalidate) stats_.invalidation_cycles += partition_.now() - since;
   begin_invalidation(message);
   let_stopped_go_on();
 }
@@ -433,18 +436,27 @@ void Gmmu::take_stalled() {
   }
 }
 
+/// Where movements cost nothing: the mapping is void, or read-only, in the cycle in which the message comes.
+void Gmmu::invalidate_at_once(PageKey page, bool downgrade) {
+  tlb_.shoot_down(page);
+  PageTable& table = *tables_[page.pid()];
+  Pte entry = table.read(page.number());
+  if (entry.valid()) caches_.forget(page, entry.page());
+  if (!downgrade) {
+    if (entry.valid()) caches_.drop_copies(entry.page());
+    void_entry(page);
+  } else if (entry.valid()) {
+    entry.set_writable(false);
+    table.write(page.number(), entry);
+  }
+}
+
 void Gmmu::invalidate(const Message& message, Cycle waited) {
   const bool downgrade = message.kind == MessageKind::Downgrade;
   ++(downgrade ? stats_.downgrades : stats_.invalidations);
   const PageKey page = message.page;
   if (options_.ideal_migration) {
-    tlb_.shoot_down(page);
-    const Pte old = tables_[page.pid()]->read(page.number());
-    if (old.valid()) {
-      caches_.forget(page, old.page());
-      caches_.drop_copies(old.page());
-    }
-    void_entry(page);
+    invalidate_at_once(page, downgrade);
     disturb(page, message.mapping.epoch, downgrade);
     return;
   }
@@ -468,7 +480,7 @@ void Gmmu::invalidate(const Message& message, Cycle waited) {
     } else {
       draining_[entry.page().value] = page.value;
     }
-    frames_.reset_counter(entry.page());
+    downgrade ? frames_.reset_counter(entry.page()) : frames_.stop_counting(entry.page());
   }
   invalidation.written = invalidator_ != nullptr && !downgrade;
   invalidations_.emplace(page.value, invalidation);
@@ -491,11 +503,7 @@ void Gmmu::invalidate(const Message& message, Cycle waited) {
 
 /// What is under way for a page when its invalidation comes must not bring the old mapping back.
 void Gmmu::disturb(PageKey page, Epoch epoch, bool downgrade) {
-  if (foreign_walks_ != 0 && !downgrade) {
-    walkers_.for_each_of(page, [](Walk& walk, bool) {
-      if (walk.kind == WalkKind::Forwarded) walk.note |= WalkOwner::kInvalidated;
-    });
-  }
+  if (foreign_walks_ != 0 && !downgrade) disturb_forwarded(page);
   Miss* miss = tlb_.pending(page);
   if (miss == nullptr) return;
   if (miss->state == MissState::Walk) miss->stale = true;
@@ -505,7 +513,8 @@ void Gmmu::disturb(PageKey page, Epoch epoch, bool downgrade) {
   }
   if (miss->state != MissState::Update) return;
   Walk* queued = nullptr;
-  const bool at_once = invalidator_ != nullptr || options_.how == InvalidateHow::ZeroLatency;
+  const bool at_once =
+      invalidator_ != nullptr || options_.ideal_migration || options_.how == InvalidateHow::ZeroLatency;
   walkers_.for_each_of(page, [&](Walk& walk, bool walking) {
     if (walk.kind != WalkKind::Update || (walk.note & kAnswersFault) == 0 || !older(walk.mapping.epoch, epoch)) return;
     if (!walking) {
@@ -522,6 +531,17 @@ void Gmmu::disturb(PageKey page, Epoch epoch, bool downgrade) {
   ask_host(page, *miss);
 }
 
+/// What another GPU wants to know of a page is not here any more: those who have not begun to look need not.
+void Gmmu::disturb_forwarded(PageKey page) {
+  std::vector<Walk*> waiting;
+  walkers_.for_each_of(page, [&](Walk& walk, bool walking) {
+    if (walk.kind != WalkKind::Forwarded) return;
+    walk.note |= WalkOwner::kInvalidated;
+    if (!walking) waiting.push_back(&walk);
+  });
+  for (Walk* walk : waiting) static_cast<WalkOwner*>(walk->owner)->overtaken(*walk);
+}
+
 void Gmmu::write_ended(Walk& walk) { entry_written(walk.page, invalidations_.at(walk.page.value)); }
 
 /// The entry's old mapping is gone from the local table.
@@ -534,7 +554,7 @@ void Gmmu::entry_written(PageKey page, Invalidation& invalidation) {
   } else {
     if (entry.valid() && (!invalidation.had || invalidation.old != entry.page())) {
       // A write of an older mapping was in a walker when the invalidation came; nobody has used it.
-      frames_.reset_counter(entry.page());
+      frames_.stop_counting(entry.page());
     }
     void_entry(page);
     stats_.invalidation_cycles += partition_.now() - invalidation.arrived;

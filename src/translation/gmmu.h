@@ -72,6 +72,8 @@ class WalkOwner {
   virtual ~WalkOwner() = default;
   /// Such a walk, of a kind that the GMMU itself has no use for, has ended.
   virtual void walked(Walk& walk) = 0;
+  /// An invalidation of the page has come before a walker took such a request: it may be taken back.
+  virtual void overtaken(Walk&) {}
 
   /// In Walk::note: an invalidation of the page has come since the walk was asked for.
   static constexpr std::uint64_t kInvalidated = 1;
@@ -162,6 +164,10 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
     bool drained = false;
     bool held = false;  ///< the L2 TLB held it
   };
+  struct Deferred {
+    Message message;
+    Cycle since = 0;
+  };
   // What a walk is for, beside its kind.
   static constexpr std::uint64_t kAnswersFault = 1;
   static constexpr std::uint64_t kTellsHost = 2;
@@ -193,6 +199,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   bool has_room_for(const Message& message);
   void begin_invalidation(const Message& message);
   void invalidate(const Message& message, Cycle waited);
+  void invalidate_at_once(PageKey page, bool downgrade);
   bool hides(PageKey page) const { return invalidator_ != nullptr && invalidator_->hides(page); }
   bool defers(PageKey page);
   void take_deferred(PageKey page);
@@ -202,6 +209,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   void transfer(const Message& message);
   void on_transfer(Transaction* t);
   void disturb(PageKey page, Epoch epoch, bool downgrade);
+  void disturb_forwarded(PageKey page);
 
   Partition& partition_;
   GmmuOptions options_;
@@ -213,7 +221,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   WalkUnit walkers_;
   std::vector<std::unique_ptr<PageTable>> tables_;  ///< by process
   boost::unordered_flat_map<std::uint64_t, Invalidation> invalidations_;
-  boost::unordered_flat_map<std::uint64_t, Message> deferred_;        ///< invalidations that wait for a replay
+  boost::unordered_flat_map<std::uint64_t, Deferred> deferred_;       ///< invalidations that wait for a replay
   boost::unordered_flat_map<std::uint64_t, std::uint64_t> draining_;  ///< frame → page
   TransactionQueue stalled_;  ///< invalidations that the invalidator has no room for, and those behind them
   std::array<TransactionQueue, 2> stopped_;  ///< messages that wait on the link: requests, responses

@@ -28,6 +28,7 @@ constexpr std::array<PartText, kMissParts> kTexts = {{
     {"remote.queue", "in that GPU's queue"},
     {"remote.walk", "in that GPU's lookup or walk"},
     {"driver.batch", "in the UVM driver"},
+    {"driver.turn", "waiting for its turn while as many pages as may were moving"},
     {"driver.parked", "parked while the page was moving"},
     {"migration.invalidate", "until all old mappings were invalidated"},
     {"migration.transfer", "in the transfer of the page"},

@@ -31,6 +31,7 @@ enum class MissPart : std::uint8_t {
   RemoteQueue,
   RemoteWalk,
   DriverBatch,
+  DriverTurn,
   DriverParked,
   MigrationInvalidate,
   MigrationTransfer,
@@ -42,7 +43,7 @@ enum class MissPart : std::uint8_t {
   IommuQueue,
   IommuWalk,
 };
-inline constexpr std::size_t kMissParts = 27;
+inline constexpr std::size_t kMissParts = 28;
 
 /// Sums over the measured misses: the first request of each miss register. Each device adds what happened in it.
 struct MissStats {

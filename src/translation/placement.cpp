@@ -3,7 +3,7 @@
 namespace nearfar {
 namespace {
 
-/// Pages stay where they lie.
+/// Pages stay where they lie, but for what access counters move.
 class Pinned final : public PlacementRule {
  public:
   PlacementAction on_fault(const PageRecord&, DeviceId, bool, DeviceId) const override { return PlacementAction::Map; }
@@ -35,11 +35,13 @@ class Replication final : public PlacementRule {
 
 }  // namespace
 
-std::unique_ptr<PlacementRule> make_placement(PagePolicy policy) {
+std::unique_ptr<PlacementRule> make_placement(PagePolicy policy, HostFirstTouch first) {
   switch (policy) {
     case PagePolicy::OnTouch: return std::make_unique<OnTouch>();
-    case PagePolicy::FirstTouch:
-    case PagePolicy::AccessCounter: return std::make_unique<FirstTouch>();
+    case PagePolicy::AccessCounter:
+      if (first == HostFirstTouch::Map) break;
+      [[fallthrough]];
+    case PagePolicy::FirstTouch: return std::make_unique<FirstTouch>();
     case PagePolicy::Replication: return std::make_unique<Replication>();
     case PagePolicy::Pinned:
     case PagePolicy::NoFault: break;

@@ -45,6 +45,6 @@ class PlacementRule {
   virtual PlacementAction on_fault(const PageRecord& record, DeviceId gpu, bool write, DeviceId host) const = 0;
 };
 
-std::unique_ptr<PlacementRule> make_placement(PagePolicy policy);
+std::unique_ptr<PlacementRule> make_placement(PagePolicy policy, HostFirstTouch first);
 
 }  // namespace nearfar

@@ -143,6 +143,7 @@ void InvalidateSpec::describe(Section& section) {
 void MigrationSpec::describe(Section& section) {
   section.cycles("setup_cycles", setup, {0, 100'000'000}, "Of the copy engine, before a page leaves.");
   section.flag("ideal", ideal, "Invalidation and transfer of a page take no time and no bandwidth.");
+  section.flag("keep_invalidation", keep_invalidation, "ideal: invalidations are as ever, the transfer alone is free.");
   section.flag("evict", evict, "A GPU whose memory is full sends its oldest page back to the host.");
 }
 

@@ -142,6 +142,8 @@ enum class InitialPlacement : std::uint8_t { Workload, Host, Distribute, Interle
 
 /// Where pages go when they are touched.
 enum class PagePolicy : std::uint8_t { Pinned, OnTouch, FirstTouch, AccessCounter, Replication, NoFault };
+/// What the first touch does to a page on the host where access counters move pages.
+enum class HostFirstTouch : std::uint8_t { Move, Map };
 enum class InvalidateTargets : std::uint8_t { Auto, Owner, Broadcast };
 enum class InvalidateHow : std::uint8_t { Walk, ZeroLatency };
 
@@ -163,9 +165,12 @@ struct InvalidateSpec {
 };
 
 struct MigrationSpec {
-  Cycle setup = 0;     // setup_cycles
-  bool ideal = false;  // invalidation and transfer take no time and no bandwidth
-  bool evict = false;  // a full GPU sends pages back to the host
+  Cycle setup = 0;                 // setup_cycles
+  bool ideal = false;              // invalidation and transfer take no time and no bandwidth
+  bool keep_invalidation = false;  // ideal: the transfer alone
+  bool evict = false;              // a full GPU sends pages back to the host
+
+  bool free_invalidation() const { return ideal && !keep_invalidation; }
 
   void describe(Section& section);
 };

@@ -41,7 +41,7 @@ UvmDriver::UvmDriver(Partition& partition, const UvmOptions& options, FrameAlloc
       messenger_(messenger),
       parts_(parts),
       oracle_(oracle),
-      placement_(make_placement(options.policy)),
+      placement_(make_placement(options.policy, options.host_first_touch)),
       rooms_(options.gpus),
       fetch_handler_(partition.add_handler<&UvmDriver::on_fetch>(this)),
       batch_handler_(partition.add_handler<&UvmDriver::on_batch>(this)),
@@ -92,20 +92,39 @@ void UvmDriver::charge_remote(Fault& fault) {
 
 void UvmDriver::take(Fault* fault) {
   ++stats_.faults;
+  fault->handed_over = partition_.now();
   input_.push(fault);
-  if (!busy_) take_batch();
+  if (!busy_) {
+    take_batch();
+  } else if (collects_ && input_.size() >= options_.uvm.batch_size) {
+    fetch_at(partition_.now());
+  }
 }
 
-/// The driver is free: at the end of this cycle, or when it has waited for more, it takes what is there.
+/// The driver is free: it takes what is there at the end of this cycle, or, if that is not a full batch, when the
+/// oldest has waited for more.
 void UvmDriver::take_batch() {
   if (input_.empty()) return;
   busy_ = true;
   const bool full = input_.size() >= options_.uvm.batch_size;
-  partition_.schedule(partition_.pool().take(), fetch_handler_,
-                      partition_.now() + (full ? 0 : options_.uvm.batch_wait));
+  const Cycle due = full ? 0 : input_.front()->handed_over + options_.uvm.batch_wait;
+  fetch_at(std::max(due, partition_.now()));
+}
+
+void UvmDriver::fetch_at(Cycle when) {
+  collects_ = when > partition_.now();
+  Transaction* t = partition_.pool().take();
+  t->user = ++fetches_;
+  partition_.schedule(t, fetch_handler_, when);
 }
 
 void UvmDriver::on_fetch(Transaction* t) {
+  if (t->user != fetches_) {
+    // The batch was full before its time.
+    partition_.pool().give(t);
+    return;
+  }
+  collects_ = false;
   const std::uint32_t size = std::min(input_.size(), options_.uvm.batch_size);
   ++stats_.batches;
   stats_.batch_size.add(size);
@@ -389,7 +408,7 @@ void UvmDriver::downgrade(PageKey page, PageRecord& r, Movement& movement) {
 void UvmDriver::send_invalidation(PageKey page, const PageRecord& r, Movement& movement, MessageKind kind,
                                   DeviceId gpu) {
   if (kind == MessageKind::Invalidate) ++stats_.invalidations_sent;
-  if (!options_.migration.ideal) ++movement.pending;
+  if (!options_.migration.free_invalidation()) ++movement.pending;
   Message message;
   message.kind = kind;
   message.page = page;
@@ -401,7 +420,7 @@ void UvmDriver::on_message(const Message& message) {
   switch (message.kind) {
     case MessageKind::MoveRequest: move_requested(message); break;
     case MessageKind::Acknowledge:
-      if (!options_.migration.ideal) one_less(message.page);
+      if (!options_.migration.free_invalidation()) one_less(message.page);
       break;
     case MessageKind::Done: done(message.page); break;
     case MessageKind::Part: break;
@@ -431,7 +450,7 @@ void UvmDriver::ready(PageKey page, Movement& movement) {
   stats_.wait += waited;
   stats_.wait_histogram.add(waited);
   if (movement.fault != nullptr) charge(*movement.fault, MissPart::MigrationInvalidate);
-  if (oracle_ != nullptr && movement.action != PlacementAction::Copy && !options_.migration.ideal) {
+  if (oracle_ != nullptr && movement.action != PlacementAction::Copy) {
     oracle_->about_to_move(page, options_.gpus, kept_by(movement));
   }
   Message message;
@@ -503,7 +522,7 @@ void UvmDriver::done(PageKey page) {
   }
   while (!waiting_.empty() && movements_.size() < options_.uvm.concurrent_migrations) {
     Fault* fault = waiting_.pop();
-    charge(*fault, MissPart::DriverBatch);
+    charge(*fault, MissPart::DriverTurn);
     decide(fault);
   }
 }

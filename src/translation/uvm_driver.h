@@ -67,6 +67,7 @@ struct UvmOptions {
   MigrationSpec migration;
   InvalidateSpec invalidate;
   PagePolicy policy = PagePolicy::OnTouch;
+  HostFirstTouch host_first_touch = HostFirstTouch::Move;
   PageSize size;
   std::uint64_t gpu_pages = 0;  ///< that fit into a GPU's memory
 };
@@ -152,6 +153,7 @@ class UvmDriver {
   PlacementAction action_of(const PageRecord& record, const Fault& fault) const;
   static const char* name_of(const Movement& movement);
   void take_batch();
+  void fetch_at(Cycle when);
   void on_fetch(Transaction* t);
   void on_batch(Transaction* t);
   void on_act(Transaction* t);
@@ -194,6 +196,8 @@ class UvmDriver {
   std::vector<Fault*> batch_;                  ///< being fetched
   std::deque<std::vector<Fault*>> handed_on_;  ///< fetched, in software
   bool busy_ = false;
+  bool collects_ = false;       ///< waits for a fuller batch
+  std::uint32_t fetches_ = 0;   ///< that have been scheduled: the last one counts
   std::vector<Batch> batches_;  ///< per-batch
   std::vector<std::uint32_t> free_batches_;
   std::uint32_t deciding_ = kNoBatch;  ///< whose faults are being decided

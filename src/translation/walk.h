@@ -28,6 +28,7 @@ struct Walk {
   std::uint8_t known = 0;      ///< lowest level whose entry the walk order found while it waited; 0: none
   bool cut_short = false;      ///< an upper entry was invalid: there is no leaf
   bool begins_again = false;   ///< the table has changed under it
+  Cycle since = 0;             ///< of a miss, when it was known: those without a place in the queue enter in this order
   Cycle submitted = 0;
   Cycle queued = 0;  ///< when it had a place in the queue
   Cycle started = 0;

@@ -37,7 +37,7 @@ void WalkStats::describe(StatVisitor& visitor) {
                     fmt::format("Page-table lines read for entries of level {}.", level), reads[level - 1]);
   }
   visitor.counter("pw_cache.lookups", "walks", "Walks that asked the walk cache.", cache_lookups);
-  visitor.counter("blocked_cycles", "cycles", "Time that requests waited for a place in the queue, summed.",
+  visitor.counter("blocked_cycles", "cycles", "Time that misses waited for a place in the queue, summed.",
                   blocked_cycles);
   visitor.counter("pw_queue.full_cycles", "cycles", "Time in which the queue was full.", full_cycles);
   visitor.counter("walks_withdrawn", "walks", "Walks taken back before they started.", withdrawn);
@@ -79,8 +79,18 @@ void WalkUnit::submit(Walk& walk, WalkSource source) {
   walk.submitted = partition_.now();
   stats_.depth.add(queue_.size());
   const std::uint32_t lane = order_ == nullptr ? 0 : order_->lane(walk);
-  outside_[list_of(source, lane)].push(&walk);
+  put_by_age(outside_[list_of(source, lane)], walk);
   pump();
+}
+
+/// A miss may come late: its first walk led to a fault, and this is its second.
+void WalkUnit::put_by_age(List& waiting, Walk& walk) {
+  Walk* before = waiting.back();
+  if (before != nullptr && before->since > walk.since) {
+    before = nullptr;
+    for (Walk* at = waiting.front(); at->since <= walk.since; at = at->next) before = at;
+  }
+  waiting.insert(&walk, before);
 }
 
 void WalkUnit::follow(Walk& walk, WalkSource source) {
@@ -189,7 +199,8 @@ WalkUnit::List* WalkUnit::oldest_message() {
 
 void WalkUnit::enter(Walk& walk) {
   walk.queued = partition_.now();
-  if (walk.kind == WalkKind::Demand) stats_.blocked_cycles += walk.queued - walk.submitted;
+  if (walk.kind == WalkKind::Demand || walk.kind == WalkKind::Replay)
+    stats_.blocked_cycles += walk.queued - walk.submitted;
   if (concurrency_) concurrency_->entered(walk);
   note_depth();
   queue_.push(&walk);

@@ -166,6 +166,7 @@ class WalkUnit {
   void access(Walk& walk, Transaction* t, Cycle at);
   void walk_on(Walk& walk, Transaction* t, unsigned level, Cycle at);
   void observe(const Walk& walk);
+  static void put_by_age(List& waiting, Walk& walk);
   void enter(Walk& walk);
   void end(Walk& walk, unsigned level);
   void answer(Walk& walk);

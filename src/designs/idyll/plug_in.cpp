@@ -19,11 +19,21 @@ constexpr const char* kIdyll = "IDYLL: fewer invalidations of page tables, and l
 
 DeviceId host_of(const SystemSpec& system) { return DeviceId{static_cast<std::uint8_t>(system.gpus)}; }
 
+/// A directory says whom to invalidate.
+void check_targets(const SystemSpec& system, const Configuration& configuration) {
+  if (system.invalidate.targets == InvalidateTargets::Auto) return;
+  configuration.fail({"invalidate.targets"},
+                     "a directory takes the place of `invalidate.targets`, which must be `auto`.");
+}
+
 class Dir final : public PlugIn {
  public:
   void describe(Section& root) override {
     Section group = root.group("idyll", kIdyll);
     spec_.describe(group);
+  }
+  void check(const SystemSpec& system, const Configuration& configuration) const override {
+    check_targets(system, configuration);
   }
   void attach(Host& host, const SystemSpec& system) const override {
     host.parts().add(std::make_unique<InPteDirectory>(*host.mmu(), system.gpus, host_of(system), spec_));
@@ -46,7 +56,8 @@ class InMem final : public PlugIn {
   void describe(Section& root) override {
     root.group("idyll", kIdyll).child("vm_cache", spec_, "The VM-Cache, which holds entries of the VM-Table.");
   }
-  void check(const SystemSpec&, const Configuration& configuration) const override {
+  void check(const SystemSpec& system, const Configuration& configuration) const override {
+    check_targets(system, configuration);
     if (spec_.entries % spec_.ways == 0) return;
     configuration.fail({"idyll.vm_cache.entries", "idyll.vm_cache.ways"},
                        "`idyll.vm_cache.entries` must be a multiple of its ways.");
@@ -61,7 +72,8 @@ class InMem final : public PlugIn {
   }
   std::vector<StorageItem> storage(const SystemSpec&) const override {
     return {{"VM-Cache", false, std::uint64_t{spec_.entries} * VmTable::kEntryBits,
-             fmt::format("{} entries × {} bits", spec_.entries, VmTable::kEntryBits)}};
+             fmt::format("{} entries × {} bits", spec_.entries, VmTable::kEntryBits)},
+            {"VM-Table", false, 0, fmt::format("{} bits of memory for each page", VmTable::kEntryBits)}};
   }
 
  private:

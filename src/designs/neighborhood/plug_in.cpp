@@ -35,8 +35,12 @@ class Neighborhood final : public BesideWalkers<Neighborhood, CoalescerStats> {
       const std::uint64_t queue = pool.spec->queue;
       const std::uint64_t walkers = pool.spec->walkers;
       // Names of pages and levels as in a table of 4 levels, whatever the system's has.
-      items.push_back({pool.path + " queue", pool.per_gpu, queue * (3 + 40 + 1),
-                       fmt::format("{} entries × (3 PL + 40 PA + 1 CL) bits", queue)});
+      if (spec_.leaf_only) {
+        items.push_back({pool.path + " queue", pool.per_gpu, queue, fmt::format("{} entries × 1 CL bit", queue)});
+      } else {
+        items.push_back({pool.path + " queue", pool.per_gpu, queue * (3 + 40 + 1),
+                         fmt::format("{} entries × (3 PL + 40 PA + 1 CL) bits", queue)});
+      }
       items.push_back({pool.path + " walk state table", pool.per_gpu, walkers * (1 + 36 + 3),
                        fmt::format("{} walkers × (1 valid + 36 page + 3 level) bits", walkers)});
     }

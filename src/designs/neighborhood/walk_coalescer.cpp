@@ -95,6 +95,11 @@ void WalkCoalescer::refresh_all() {
   for (Entry& entry : entries_) stats_.cam_writes += refresh(entry);
 }
 
+/// Where the walk cache counts, others may have filled it.
+void WalkCoalescer::look_at_cache() {
+  if (spec_.wait_considers_pwc) refresh_all();
+}
+
 void WalkCoalescer::refresh_neighbors(PageKey page, unsigned level) {
   for_each_neighbor(page, level, [&](std::size_t at) { stats_.cam_writes += refresh(entries_[at]); });
 }
@@ -105,6 +110,7 @@ bool WalkCoalescer::waits(const Walk& walk) const { return entries_[place_of(wal
 
 void WalkCoalescer::entered(Walk& walk) {
   pass_time();
+  look_at_cache();
   pages_.push_back(walk.page.value);
   entries_.push_back({&walk});
   if (walk.writes()) ++writers_;
@@ -153,6 +159,7 @@ bool WalkCoalescer::behind_same_page(std::size_t at) const {
 
 WalkOrder::Choice WalkCoalescer::choose(std::span<const std::uint16_t> free) {
   pass_time();
+  look_at_cache();
   ++stats_.cam_reads;
   for (std::size_t at = 0; at < entries_.size(); ++at) {
     Entry& entry = entries_[at];
@@ -186,7 +193,7 @@ void WalkCoalescer::started(const Walk& walk) {
     unit_.cache().fill(walk.page, unit_.table(walk.page).leaf(), walk.known);
   }
   refresh_neighbors(walk.page, walk.level);
-  if (spec_.wait_considers_pwc) refresh_all();
+  look_at_cache();
   check();
 }
 
@@ -209,7 +216,7 @@ void WalkCoalescer::line_arrived(const Walk& walk, unsigned level, bool ends, st
   // Neighbors at a lower level are neighbors at this one too: they have been looked at. Not so where nobody was, and
   // where a walk begins again.
   if (!ends && (!serves || walk.level >= level)) refresh_neighbors(walk.page, walk.level);
-  if (spec_.wait_considers_pwc) refresh_all();
+  look_at_cache();
   check();
 }
 

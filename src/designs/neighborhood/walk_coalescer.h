@@ -78,6 +78,7 @@ class WalkCoalescer final : public WalkOrder, public DesignPart {
   bool is_blocked(const Entry& entry, WaitRule rule) const;
   bool refresh(Entry& entry);
   void refresh_all();
+  void look_at_cache();
   void refresh_neighbors(PageKey page, unsigned level);
   template <class Visit>
   void for_each_neighbor(PageKey page, unsigned level, Visit visit);

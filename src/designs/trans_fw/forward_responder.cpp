@@ -68,10 +68,22 @@ void ForwardResponder::walk(const Message& forward) {
   gmmu_.walkers().submit(walk, WalkSource::Request);
 }
 
-void ForwardResponder::walked(Walk& walk) {
+/// The forward that a walk was for; the walk needs it no more.
+Message ForwardResponder::take_forward(const Walk& walk) {
   const auto index = static_cast<std::uint32_t>(walk.note >> 1);
-  const Message forward = pending_[index];
   free_.push_back(index);
+  return pending_[index];
+}
+
+void ForwardResponder::overtaken(Walk& walk) {
+  const Walk was = walk;
+  // One that was taken back before it may have let this one begin.
+  if (!gmmu_.withdraw(walk)) return;
+  tell(take_forward(was), nullptr, gmmu_.partition().now() - was.submitted, 0);
+}
+
+void ForwardResponder::walked(Walk& walk) {
+  const Message forward = take_forward(walk);
   const Cycle now = gmmu_.partition().now();
   const Cycle queue = walk.started - walk.submitted;
   const bool invalidated = (walk.note & kInvalidated) != 0;

@@ -34,11 +34,13 @@ class ForwardResponder final : public DesignPart, public WalkOwner {
   bool on_message(const Message& message) override;
 
   void walked(Walk& walk) override;
+  void overtaken(Walk& walk) override;
 
   ForwardStats& stats() { return stats_; }
 
  private:
   void walk(const Message& forward);
+  Message take_forward(const Walk& walk);
   void on_probed(Transaction* t);
   bool may_answer(const Pte& entry) const;
   void tell(const Message& forward, const Mapping* found, Cycle queue, Cycle walk);
