@@ -22,6 +22,7 @@ class Writer {
  public:
   explicit Writer(const Report& report)
       : gpus_(report.machine.loaded.spec.gpus),
+        page_shift_(kPageShift + report.machine.loaded.spec.page.size.bits),
         // Timestamps are microseconds.
         per_cycle_(1e6 / static_cast<double>(report.machine.loaded.spec.gpu.clock.hertz)) {}
 
@@ -44,8 +45,8 @@ class Writer {
   void event(const TimelineEvent& event) {
     switch (event.kind) {
       case TimelineEvent::Kind::Span:
-        add(R"({{"ph":"X","name":"{}","cat":"walk","pid":{},"tid":{},"ts":{:.4f},"dur":{:.4f},"args":{{"page":"{:#x}","cycle":{}}}}})",
-            event.name, event.device, event.track + 1, time(event.start), time(event.end - event.start), event.id >> 8,
+        add(R"({{"ph":"X","name":"{}","cat":"walk","pid":{},"tid":{},"ts":{:.4f},"dur":{:.4f},"args":{{"address":"{:#x}","cycle":{}}}}})",
+            event.name, event.device, event.track + 1, time(event.start), time(event.end - event.start), address(event),
             event.start);
         break;
       case TimelineEvent::Kind::Request: break;  // with all others of its request
@@ -107,8 +108,8 @@ class Writer {
   }
 
   void begin(const TimelineEvent& event, unsigned lane) {
-    add(R"({{"ph":"b","name":"{}","cat":"request","id":"{:#x}","pid":{},"tid":0,"ts":{:.4f},"args":{{"page":"{:#x}","cycle":{},"cycles":{}}}}})",
-        event.name, id_of(event, lane), event.device, time(event.start), event.id >> 8, event.start,
+    add(R"({{"ph":"b","name":"{}","cat":"request","id":"{:#x}","pid":{},"tid":0,"ts":{:.4f},"args":{{"address":"{:#x}","cycle":{},"cycles":{}}}}})",
+        event.name, id_of(event, lane), event.device, time(event.start), address(event), event.start,
         event.end - event.start);
   }
 
@@ -116,6 +117,9 @@ class Writer {
     add(R"({{"ph":"e","name":"{}","cat":"request","id":"{:#x}","pid":{},"tid":0,"ts":{:.4f}}})", event.name,
         id_of(event, lane), event.device, time(event.end));
   }
+
+  /// The first of its page, as --timeline-addresses takes it; an id is a page's number and its process.
+  std::uint64_t address(const TimelineEvent& event) const { return event.id >> 8 << page_shift_; }
 
   double time(Cycle cycle) const { return static_cast<double>(cycle) * per_cycle_; }
 
@@ -126,6 +130,7 @@ class Writer {
   }
 
   unsigned gpus_;
+  unsigned page_shift_;
   double per_cycle_;
   std::string text_;
 };

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "sim/fifo.h"
-#include "sim/timeline.h"
 #include "sim/types.h"
 #include "translation/miss.h"
 #include "translation/page.h"
@@ -34,12 +33,8 @@ struct Fault {
   static constexpr std::uint32_t kNoTicket = ~std::uint32_t{0};
 };
 
-/// Notes a part of a fault's time under the GPU that waits for it.
 inline void note_part(Timeline* timeline, const Fault& fault, MissPart part, Cycle until) {
-  if (timeline == nullptr || until == fault.stamp) return;
-  timeline->note(
-      {TimelineEvent::Kind::Request, fault.gpu.value, 0, name_of(part), fault.stamp, until, fault.page.value, 0},
-      fault.page.number());
+  note_part(timeline, fault.gpu, fault.page, part, fault.stamp, until);
 }
 
 using FaultQueue = Fifo<Fault>;

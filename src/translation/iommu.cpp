@@ -114,9 +114,9 @@ bool Iommu::look_up(const Transaction& t) {
   if (held == nullptr && pending == nullptr && (pending_.full() || (two_levels_ && walkers_.full()))) return false;
 
   Waiter waiter{gpu, 0, t.line.value - t.accounted, t.user != 0};
-  spend(waiter, MissPart::IommuLink, t.line.value);
-  spend(waiter, MissPart::IommuTlb, t.when);
-  spend(waiter, MissPart::IommuQueue, now);  // for room, or behind others that did
+  spend(page, waiter, MissPart::IommuLink, t.line.value);
+  spend(page, waiter, MissPart::IommuTlb, t.when);
+  spend(page, waiter, MissPart::IommuQueue, now);  // for room, or behind others that did
   count(page, [](IommuProcessStats& stats) { ++stats.lookups; });
   if (observed_) note_reuse(page);
   if (held != nullptr) {
@@ -170,8 +170,8 @@ void Iommu::walked(Walk& walk) {
   const Cycle now = partition_.now();
   for (Waiter& waiter : pending.waiters) {
     // Who joined late has waited for a walk that others began.
-    spend(waiter, MissPart::IommuQueue, std::max(walk.started, waiter.stamp));
-    spend(waiter, MissPart::IommuWalk, now);
+    spend(walk.page, waiter, MissPart::IommuQueue, std::max(walk.started, waiter.stamp));
+    spend(walk.page, waiter, MissPart::IommuWalk, now);
   }
   const Pte entry = tables_[walk.page.pid()]->read(walk.page.number());
   const Mapping mapping{entry.page(), entry.writable(), 0};
@@ -188,8 +188,9 @@ void Iommu::walked(Walk& walk) {
 }
 
 /// Puts a requester's time since its stamp to a part.
-void Iommu::spend(Waiter& waiter, MissPart part, Cycle until) {
+void Iommu::spend(PageKey page, Waiter& waiter, MissPart part, Cycle until) {
   if (waiter.measured) {
+    note_part(partition_.timeline(), waiter.gpu, page, part, waiter.stamp, until);
     parts_.add(part, until - waiter.stamp);
     waiter.accounted += static_cast<std::uint32_t>(until - waiter.stamp);
   }
@@ -211,8 +212,8 @@ void Iommu::remove(PageKey page) {
 void Iommu::charge(PendingTranslation& pending, MissPart part, MissPart last, Cycle at_most) {
   const Cycle now = partition_.now();
   for (Waiter& waiter : pending.waiters) {
-    spend(waiter, part, now - std::min(at_most, now - waiter.stamp));
-    spend(waiter, last, now);
+    spend(pending.page, waiter, part, now - std::min(at_most, now - waiter.stamp));
+    spend(pending.page, waiter, last, now);
   }
 }
 

@@ -133,7 +133,7 @@ class Iommu final : public WalkClient {
   void take_input();
   void look_at_contents();
   void note_reuse(PageKey page);
-  void spend(Waiter& waiter, MissPart part, Cycle until);
+  void spend(PageKey page, Waiter& waiter, MissPart part, Cycle until);
   template <class Update>
   void count(PageKey page, Update update);
 

@@ -91,11 +91,7 @@ void L2Tlb::charge(Miss& miss, MissPart part, Cycle until) {
   const Cycle cycles = until - miss.stamp;
   if (miss.replayed) part = MissPart::Replay;
   miss_stats_.add(part, cycles);
-  if (Timeline* timeline = partition_.timeline(); timeline != nullptr && cycles != 0) {
-    timeline->note({TimelineEvent::Kind::Request, partition_.device().value, 0, name_of(part), miss.stamp, until,
-                    miss.page.value, 0},
-                   miss.page.number());
-  }
+  note_part(partition_.timeline(), partition_.device(), miss.page, part, miss.stamp, until);
   miss.accounted += cycles;
   miss.stamp = until;
 }

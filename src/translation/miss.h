@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "memory/targets.h"
+#include "sim/timeline.h"
 #include "stats/stat.h"
 #include "translation/page.h"
 
@@ -69,6 +70,13 @@ enum class MissState : std::uint8_t {
 
 /// A part's name, as statistics and timelines show it.
 const char* name_of(MissPart part);
+
+/// Notes a part of a miss's time under the GPU that waits, wherever it passed.
+inline void note_part(Timeline* timeline, DeviceId gpu, PageKey page, MissPart part, Cycle from, Cycle until) {
+  if (timeline == nullptr || from == until) return;
+  timeline->note({TimelineEvent::Kind::Request, gpu.value, 0, name_of(part), from, until, page.value, 0},
+                 page.number());
+}
 
 struct Miss {
   PageKey page;

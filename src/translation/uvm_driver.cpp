@@ -450,7 +450,7 @@ void UvmDriver::ready(PageKey page, Movement& movement) {
   stats_.wait += waited;
   stats_.wait_histogram.add(waited);
   if (movement.fault != nullptr) charge(*movement.fault, MissPart::MigrationInvalidate);
-  if (oracle_ != nullptr && movement.action != PlacementAction::Copy) {
+  if (oracle_ != nullptr && movement.action != PlacementAction::Copy && !options_.migration.free_invalidation()) {
     oracle_->about_to_move(page, options_.gpus, kept_by(movement));
   }
   Message message;

@@ -85,6 +85,22 @@ std::vector<ParameterSetting> complete(const WorkloadInfo& info, SizeClass size,
   return values;
 }
 
+bool generates(const WorkloadInfo& info, const ParameterSetting& setting) {
+  const auto found = std::ranges::find(info.parameters, setting.name, &WorkloadParameter::name);
+  return found != info.parameters.end() && found->generates;
+}
+
+/// What describes a graph to generate says nothing of one that is read.
+void refuse_generators(const WorkloadInfo& info, std::span<const ParameterSetting> settings, const std::string& input) {
+  for (const ParameterSetting& setting : settings) {
+    if (!generates(info, setting)) continue;
+    throw InputError(
+        fmt::format("The parameter `{}` of {} is for graphs that are generated, but the graph is read "
+                    "from `{}`: leave one of the two out.",
+                    setting.name, info.name, input));
+  }
+}
+
 /// Index into the catalog.
 std::size_t find(std::string_view name, const std::string& input) {
   const auto infos = catalog();
@@ -144,7 +160,12 @@ std::string_view size_name(SizeClass size) { return kSizeNames[static_cast<std::
 std::vector<ParameterSetting> effective_parameters(std::string_view name, SizeClass size,
                                                    std::span<const ParameterSetting> settings,
                                                    const std::string& input) {
-  return complete(catalog()[find(name, input)], size, settings);
+  const WorkloadInfo& info = catalog()[find(name, input)];
+  std::vector<ParameterSetting> values = complete(info, size, settings);
+  if (input.empty()) return values;
+  refuse_generators(info, settings, input);
+  std::erase_if(values, [&](const ParameterSetting& value) { return generates(info, value); });
+  return values;
 }
 
 std::shared_ptr<const Workload> make_workload(std::string_view name, SizeClass size,
@@ -152,6 +173,7 @@ std::shared_ptr<const Workload> make_workload(std::string_view name, SizeClass s
                                               const std::string& input) {
   const std::size_t entry = find(name, input);
   const WorkloadInfo& info = catalog()[entry];
+  if (!input.empty()) refuse_generators(info, settings, input);
   return kEntries[entry]->make({info.name, complete(info, size, settings), input}, seed);
 }
 

@@ -20,6 +20,7 @@ struct WorkloadParameter {
   std::uint64_t small = 0, medium = 0, paper = 0;  ///< value in each size
   std::uint64_t minimum = 1, maximum = ~std::uint64_t{0};
   std::uint64_t step = 1, offset = 0;  ///< only values offset + k·step are possible
+  bool generates = false;              ///< of a graph that is generated; the user's own has none of it
 };
 
 struct ParameterSetting {

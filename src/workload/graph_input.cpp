@@ -46,15 +46,18 @@ Csr generate(const Parameters& parameters, std::uint64_t seed) {
 
 std::vector<WorkloadParameter> graph_parameters(GraphKind kind, const std::array<std::uint64_t, 3>& vertices,
                                                 const std::array<std::uint64_t, 3>& edges) {
-  return {sized("n", "vertices", vertices, 1, 1 << 28),
-          sized("m", "edges of a uniform or banded graph; of an R-MAT graph, those drawn before repeated ones go",
-                edges, 1, 1 << 30),
-          constant("graph",
-                   "the graph: 0 uniform, 1 R-MAT (n a power of two), 2 mesh and 4 road (n a square), 3 banded, "
-                   "5 random geometric, 6 web, 7 cage",
-                   static_cast<std::uint64_t>(kind), 0, static_cast<std::uint64_t>(GraphKind::Cage)),
-          constant("band", "how far the neighbours in a banded graph lie at most", 1024, 1, 1 << 28),
-          constant("permute", "1 numbers the vertices at random", 0, 0, 1)};
+  std::vector<WorkloadParameter> all = {
+      sized("n", "vertices", vertices, 1, 1 << 28),
+      sized("m", "edges of a uniform or banded graph; of an R-MAT graph, those drawn before repeated ones go", edges, 1,
+            1 << 30),
+      constant("graph",
+               "the graph: 0 uniform, 1 R-MAT (n a power of two), 2 mesh and 4 road (n a square), 3 banded, "
+               "5 random geometric, 6 web, 7 cage",
+               static_cast<std::uint64_t>(kind), 0, static_cast<std::uint64_t>(GraphKind::Cage)),
+      constant("band", "how far the neighbours in a banded graph lie at most", 1024, 1, 1 << 28)};
+  for (WorkloadParameter& parameter : all) parameter.generates = true;
+  all.push_back(constant("permute", "1 numbers the vertices at random", 0, 0, 1));
+  return all;
 }
 
 Csr make_graph(const Parameters& parameters, std::uint64_t seed, const GraphNeeds& needs) {

@@ -99,7 +99,7 @@ TEST(TimelineJson, WalkersAreThreadsOfTheirDevice) {
   EXPECT_EQ(events[1]["tid"], events[2]["tid"]);
   EXPECT_DOUBLE_EQ(events[2]["ts"], 1.0);
   EXPECT_DOUBLE_EQ(events[2]["dur"], 0.1);
-  EXPECT_EQ(events[2]["args"]["page"], "0x42");
+  EXPECT_EQ(events[2]["args"]["address"], "0x42000");  // of 4 KiB pages
 }
 
 }  // namespace

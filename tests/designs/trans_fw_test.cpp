@@ -267,6 +267,35 @@ TEST(Ft, InvalidationFailsAForwardThatIsWalked) {
   EXPECT_EQ(rig.all_parts(), rig.latency());
 }
 
+// The same with one walker, which GPU 1 has in use from 311 to 812: the forward waits from 332 on, and the invalidation
+// of 450 takes it out of the queue.
+TEST(Ft, InvalidationFailsAForwardThatWaitsAtOnce) {
+  RigOptions options = RigOptions::mmu(3, PagePolicy::AccessCounter);
+  options.host.mmu.walkers = options.gmmu.gmmu.walkers = 1;
+  options.host_level = 2000;
+  Rig rig(options, 0, 64);
+  MmuParts parts;
+  parts.add_prt(rig, 3);
+  parts.add_ft(rig, 3);
+  rig.own(1, 9);
+  rig.own(1, 20);
+  rig.map(2, 9);
+  occupy_host(rig, kFar, 0);
+  const PhysPage frame = rig.host().driver().record({0, 9}).owner;
+  rig.at(2, 150, [&] { rig.frames(2).count_remote(frame, 4); });
+  rig.ask(1, 20, 300);
+  rig.ask(0, 9, 0);
+  rig.at(1, 449, [&] { EXPECT_EQ(rig.gmmu(1).walkers().waiting(), 1U); });
+  rig.at(3, 599, [&] { EXPECT_EQ(parts.ft->stats().failures, 0U); });
+  rig.at(3, 600, [&] { EXPECT_EQ(parts.ft->stats().failures, 1U); });
+  rig.run();
+  EXPECT_EQ(rig.gmmu(1).walkers().stats().walks[static_cast<std::size_t>(WalkKind::Forwarded)], 0U);
+  EXPECT_EQ(rig.gmmu(1).walkers().stats().withdrawn, 1U);
+  EXPECT_EQ(rig.mapping_of(0, 9).page.device(), DeviceId{2});
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
 TEST(Ft, GpuThatIsAskedMayFindItInItsL2Tlb) {
   RigOptions options = RigOptions::mmu(2, PagePolicy::AccessCounter);
   options.host.mmu.walkers = 1;

@@ -136,6 +136,23 @@ TEST_P(WalkDesignRuns, PassTheOraclesAndTouchTheSameLines) {
   EXPECT_EQ(changed.count("run.instructions"), plain.count("run.instructions"));
 }
 
+// Where what the walk cache holds decides who waits, an entry that was fetched ahead may let a request go on.
+TEST(WalkDesigns, SeeWhatIsFetchedAheadIntoTheWalkCache) {
+  const std::vector<std::string> designs = {"neighborhood", "asap", "first-touch"};
+  const std::vector<std::string> overrides = {"gpus=1",
+                                              "gpu.l2_tlb.entries=16",
+                                              "gpu.shader_arrays=2",
+                                              "gpu.cus_per_array=2",
+                                              "gpu.gmmu.walkers=4",
+                                              "gpu.gmmu.pw_cache.entries=1",
+                                              "walk.timing=memory",
+                                              "neighborhood.wait_considers_pwc=true"};
+  const std::vector<ParameterSetting> size = {{"n", 512}};
+  const Outcome outcome = simulate(load_system_with(designs, "mmu-4gpu", overrides).spec,
+                                   {make_workload("GESUMMV", SizeClass::Small, size, 1)});
+  EXPECT_GT(outcome.count("gpus.neighborhood.coalesced_full"), 0U);
+}
+
 class ThreadsOnWalkDesigns : public WalkDesignRuns {};
 INSTANTIATE_TEST_SUITE_P(All, ThreadsOnWalkDesigns, ::testing::Values(kCases[4], kCases[5], kCases[7]));
 

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "config/error.h"
+#include "workload/catalog.h"
 #include "workload/census.h"
 #include "workload/graph/algorithms.h"
 #include "workload/graph/generators.h"
@@ -72,13 +73,15 @@ TEST(MatrixMarket, MirrorsTheTriangleOfSymmetricMatrices) {
   EXPECT_TRUE(skew.weight.empty()) << "1.5 is no weight";
 }
 
-TEST(MatrixMarket, KeepsRepeatedEntriesOnce) {
+TEST(MatrixMarket, KeepsTheLightestOfRepeatedEntries) {
   const Csr csr = read("%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 2 3\n1 1 1\n1 2 4\n");
   EXPECT_EQ(csr.col, (Numbers{0, 1}));
-  EXPECT_EQ(csr.weight, (Numbers{1, 7}));
+  EXPECT_EQ(csr.weight, (Numbers{1, 3}));
 }
 
 TEST(MatrixMarket, SaysWhatIsWrongAndWhere) {
+  EXPECT_EQ(refusal("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 nan\n"),
+            "3:5: expected a value, not `nan`.\n    3 | 1 1 nan\n      |     ^");
   const std::string banner = "%%MatrixMarket matrix coordinate pattern general\n";
   EXPECT_EQ(refusal("1 2\n", ".mtx"),
             "1:1: a Matrix Market file begins with `%%MatrixMarket matrix coordinate …`.\n    1 | 1 2\n      | ^");
@@ -115,10 +118,17 @@ TEST(EdgeList, ReadsPairsWithOrWithoutWeights) {
   EXPECT_EQ(plain.col, (Numbers{1, 4, 0}));
   EXPECT_TRUE(plain.weight.empty());
   EXPECT_EQ(read("1 0 9\n0 1 4").weight, (Numbers{4, 9}));
-  EXPECT_TRUE(read("1 0 9\n0 1\n").weight.empty()) << "not every edge has one";
+  EXPECT_EQ(read("0 1 5\n0 1 4\n1 0 1\n").weight, (Numbers{4, 1})) << "the lightest of two";
 }
 
 TEST(EdgeList, SaysWhatIsWrongAndWhere) {
+  EXPECT_EQ(refusal("1 0 9\n0 1\n"),
+            "2:4: the edges before have a weight: either all have one, or none.\n    2 | 0 1\n      |    ^");
+  EXPECT_EQ(refusal("1 0\n0 1 9\n"),
+            "2:5: the edges before have no weight, but this one has: either all have one, or none.\n    2 | 0 1 9\n"
+            "      |     ^");
+  EXPECT_EQ(refusal("1 0 1.5\n"), "1:5: expected a weight, not `1.5`.\n    1 | 1 0 1.5\n      |     ^");
+  EXPECT_EQ(refusal("1 0 0\n"), "1:5: expected a weight from 1 to 1073741824, not `0`.\n    1 | 1 0 0\n      |     ^");
   EXPECT_EQ(refusal("0 1\n2 -3\n"), "2:3: expected a vertex, not `-3`.\n    2 | 2 -3\n      |   ^");
   EXPECT_EQ(refusal("0 1 2 3\n"),
             "1:7: there is more on the line than `from to weight`.\n    1 | 0 1 2 3\n      |       ^");
@@ -200,6 +210,17 @@ TEST(Input, MayBeRenumberedWithItsWeights) {
     return sum;
   };
   EXPECT_EQ(distances(csr), distances(other));
+}
+
+TEST(Input, TakesThePlaceOfParametersOfGenerators) {
+  const TempFile file("0 1\n1 0\n");
+  for (const ParameterSetting& setting : effective_parameters("SSSP", SizeClass::Small, {}, file.path())) {
+    EXPECT_TRUE(setting.name != "n" && setting.name != "m" && setting.name != "graph" && setting.name != "band");
+  }
+  const std::vector<ParameterSetting> settings = {{"n", 64}};
+  EXPECT_THROW(effective_parameters("SSSP", SizeClass::Small, settings, file.path()), InputError);
+  EXPECT_THROW(make_workload("SSSP", SizeClass::Small, settings, 1, file.path()), InputError);
+  EXPECT_NO_THROW(effective_parameters("SSSP", SizeClass::Small, settings));
 }
 
 }  // namespace

@@ -8,11 +8,13 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string_view>
+#include <tuple>
 
 #include "config/error.h"
 #include "config/nearest.h"
@@ -24,6 +26,7 @@ constexpr std::uint64_t kMostVertices = std::uint64_t{1} << 31;
 constexpr std::uint64_t kMostEdges = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kWidestExcerpt = 100;
 constexpr std::uint32_t kNoWeight = 0;
+constexpr std::uint32_t kMostWeight = 1 << 30;
 
 struct Edge {
   std::uint32_t from, to, weight;
@@ -94,7 +97,7 @@ class Lines {
     if (text.starts_with('+')) text.remove_prefix(1);
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
+    if (error == std::errc::invalid_argument || end != text.data() + text.size() || !std::isfinite(value)) {
       fail_here(fmt::format("expected {}, not `{}`.", expected, shown(text)));
     }
     return value;
@@ -135,23 +138,20 @@ class Lines {
   std::size_t at_ = 0, begin_ = 0;
 };
 
-/// Sorts the edges into rows; of repeated ones the weights are added.
+/// Sorts the edges into rows; of repeated ones the lightest is kept, which is all that a shortest path can use.
 Csr from_edges(std::uint64_t vertices, std::vector<Edge>& edges) {
-  std::ranges::sort(edges,
-                    [](const Edge& a, const Edge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
+  std::ranges::sort(edges, [](const Edge& a, const Edge& b) {
+    return std::tie(a.from, a.to, a.weight) < std::tie(b.from, b.to, b.weight);
+  });
   const bool weighted = std::ranges::none_of(edges, [](const Edge& edge) { return edge.weight == kNoWeight; });
   Csr csr;
   csr.row.assign(vertices + 1, 0);
   for (const Edge& edge : edges) {
     const bool repeated = csr.row[edge.from + std::size_t{1}] != 0 && csr.col.back() == edge.to;
-    if (!repeated) {
-      ++csr.row[edge.from + std::size_t{1}];
-      csr.col.push_back(edge.to);
-      if (weighted) csr.weight.push_back(edge.weight);
-    } else if (weighted) {
-      const std::uint64_t sum = std::uint64_t{csr.weight.back()} + edge.weight;
-      csr.weight.back() = static_cast<std::uint32_t>(std::min<std::uint64_t>(sum, 1U << 30));
-    }
+    if (repeated) continue;
+    ++csr.row[edge.from + std::size_t{1}];
+    csr.col.push_back(edge.to);
+    if (weighted) csr.weight.push_back(edge.weight);
   }
   for (std::size_t v = 0; v < vertices; ++v) csr.row[v + 1] += csr.row[v];
   return csr;
@@ -159,9 +159,9 @@ Csr from_edges(std::uint64_t vertices, std::vector<Edge>& edges) {
 
 std::uint32_t vertex(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
 
-/// A value as a weight: whole numbers of at least 1 are.
+/// A matrix's value as a weight: whole numbers of at least 1 are.
 std::uint32_t weight_of(double value) {
-  return value >= 1 && value <= 1 << 30 && value == static_cast<double>(static_cast<std::uint32_t>(value))
+  return value >= 1 && value <= kMostWeight && value == static_cast<double>(static_cast<std::uint32_t>(value))
              ? static_cast<std::uint32_t>(value)
              : kNoWeight;
 }
@@ -245,7 +245,7 @@ Csr read_dimacs(Lines& lines) {
     if (edges.size() == m) lines.fail_here(fmt::format("there are more than the {} edges announced.", m));
     const std::uint64_t from = lines.number("a vertex", 1, n);
     const std::uint64_t to = lines.number("a vertex", 1, n);
-    const std::uint64_t weight = lines.number("a weight", 0, 1 << 30);
+    const std::uint64_t weight = lines.number("a weight", 0, kMostWeight);
     lines.end_of_line("`a from to weight`");
     edges.push_back({vertex(from - 1), vertex(to - 1), vertex(std::max<std::uint64_t>(weight, 1))});
   }
@@ -279,8 +279,12 @@ Csr read_edge_list(Lines& lines, bool any_line) {
   const auto read_line = [&] {
     const std::uint64_t from = lines.number("a vertex", 0, kMostVertices - 1);
     const std::uint64_t to = lines.number("a vertex", 0, kMostVertices - 1);
-    std::uint32_t weight = kNoWeight;
-    if (!lines.at_end()) weight = weight_of(lines.real("a weight"));
+    const bool has_weight = !lines.at_end();
+    if (!edges.empty() && has_weight != (edges.front().weight != kNoWeight)) {
+      lines.fail(has_weight ? "the edges before have no weight, but this one has: either all have one, or none."
+                            : "the edges before have a weight: either all have one, or none.");
+    }
+    const std::uint32_t weight = has_weight ? vertex(lines.number("a weight", 1, kMostWeight)) : kNoWeight;
     lines.end_of_line("`from to weight`");
     edges.push_back({vertex(from), vertex(to), weight});
     n = std::max({n, from + 1, to + 1});

@@ -1,0 +1,170 @@
+// Pages that move: who waits for whom, and what must not be left behind.
+#include <gtest/gtest.h>
+
+#include "translation/rig.h"
+
+namespace nearfar::movement_test {
+namespace {
+
+/// Four accesses of a GPU leave it for a page of another: its counter is full.
+void fill_counter(Rig& rig, unsigned gpu, std::uint64_t page, Cycle when) {
+  const PhysPage frame = rig.host().driver().record({0, page}).owner;
+  rig.at(gpu, when, [&rig, gpu, frame] { rig.frames(gpu).count_remote(frame, 4); });
+}
+
+TEST(Driver, FaultWaitsForItsTurnToMove) {
+  RigOptions options = RigOptions::mmu(1);
+  options.host.uvm.uvm.concurrent_migrations = 1;
+  Rig rig(options, 0, 64);
+  rig.warm(0, 8);
+  rig.warm_host(8);
+  rig.ask(0, 8, 0, false, 0);
+  rig.ask(0, 9, 0, false, 1);
+  rig.run();
+  // Both reach the driver at 11 + 101 + 150 + 20 + 101. The first page comes 278 cycles later, is written in 101, and
+  // the host hears of it 150 cycles after that.
+  EXPECT_EQ(rig.part(MissPart::DriverTurn), 278U + 101 + 150);
+  EXPECT_EQ(rig.part(MissPart::DriverBatch), 0U);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+}
+
+struct Wait {
+  std::uint32_t batch_size;
+  Cycle answered;
+};
+
+// Without the wait the first page is answered at 2473: its fault is with the driver at 1183, those of the others come
+// at 1193.
+TEST(Driver, WaitsForAFullerBatchUntilItIsFull) {
+  for (const Wait& wait : {Wait{4, 2473 + 10}, {5, 2473 + 5000}, {1, 2473}}) {
+    RigOptions options = RigOptions::mmu(1);
+    options.gmmu.gmmu.walkers = options.host.mmu.walkers = 0;
+    options.gmmu.gmmu.cache.entries = options.host.mmu.cache.entries = 0;
+    options.host.uvm.uvm.batch_wait = 5000;
+    options.host.uvm.uvm.batch_size = wait.batch_size;
+    Rig rig(options, 0, 64);
+    rig.ask(0, 0, 0, false, 0);
+    for (unsigned p = 1; p < 4; ++p) rig.ask(0, p, 10, false, p);
+    rig.run();
+    EXPECT_EQ(rig.answered(0, 0), wait.answered) << "a batch of " << wait.batch_size;
+    EXPECT_TRUE(rig.idle());
+  }
+}
+
+// One walker, one place in the queue, walks of 501 cycles. Page 9 comes from the host at 1461, when page 20 is walked,
+// 21 is queued and 22 to 24 wait for a place. The update takes the next place, and the replay, which is submitted last
+// but whose miss is the oldest, the next one that is free: before page 24.
+TEST(Replay, EntersByTheAgeOfItsMiss) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.gmmu.walkers = options.gmmu.gmmu.queue = 1;
+  options.gmmu.gmmu.cache.entries = options.host.mmu.cache.entries = 0;
+  Rig rig(options, 0, 64);
+  rig.ask(0, 9, 0, false, 0);
+  for (unsigned i = 0; i < 5; ++i) {
+    rig.own(0, 20 + i);
+    rig.ask(0, 20 + i, 1400 + i, false, 1 + i);
+  }
+  rig.run();
+  const Cycle walk = 501;
+  const Cycle updated = 1411 + 3 * walk;  // behind pages 20 and 21
+  EXPECT_EQ(rig.answered(0, 22, 3), updated + walk);
+  EXPECT_EQ(rig.answered(0, 23, 4), updated + 2 * walk);
+  EXPECT_EQ(rig.answered(0, 9), updated + 3 * walk);
+  EXPECT_EQ(rig.answered(0, 24, 5), updated + 4 * walk);
+  EXPECT_TRUE(rig.idle());
+}
+
+RigOptions ideal(unsigned gpus, PagePolicy policy) {
+  RigOptions options = RigOptions::mmu(gpus, policy);
+  options.gmmu.ideal_migration = options.host.uvm.migration.ideal = true;
+  return options;
+}
+
+// GPU 0's remote mapping is in its walker when GPU 2 takes the page: it must not be written behind the invalidation.
+TEST(IdealMigration, LeavesNoOldMappingBehind) {
+  RigOptions options = ideal(3, PagePolicy::AccessCounter);
+  options.gmmu.gmmu.walkers = 1;
+  Rig rig(options, 0, 1 << 15);
+  rig.own(1, 9);
+  rig.map(2, 9);
+  rig.warm_host(9);
+  rig.ask(0, 9, 0);
+  fill_counter(rig, 2, 9, 683);
+  rig.run();
+  const PageRecord& record = rig.host().driver().record({0, 9});
+  EXPECT_EQ(record.owner.device(), DeviceId{2});
+  const Pte entry = rig.gmmu(0).table(0).read(9);
+  EXPECT_EQ(entry.valid(), record.holders.test(0));
+  EXPECT_EQ(entry.page(), record.owner);
+  EXPECT_EQ(rig.mapping_of(0, 9).page, record.owner);
+}
+
+TEST(IdealMigration, DowngradeKeepsTheReadersMapping) {
+  Rig rig(ideal(2, PagePolicy::Replication), 0, 64);
+  rig.ask(0, 9, 0, true);
+  rig.ask(1, 9, 10'000);
+  rig.run();
+  const Pte entry = rig.gmmu(0).table(0).read(9);
+  EXPECT_TRUE(entry.valid());
+  EXPECT_FALSE(entry.writable());
+  EXPECT_EQ(rig.gmmu(0).stats().necessary, 0U);
+  EXPECT_EQ(rig.uvm().replications, 1U);
+}
+
+// The invalidations' round takes what it takes, and the page itself nothing.
+TEST(IdealMigration, MayKeepTheInvalidations) {
+  RigOptions options = RigOptions::mmu(2);
+  options.host.uvm.migration = {.ideal = true, .keep_invalidation = true};
+  Rig rig(options, 0, 64);
+  rig.own(1, 9);
+  rig.warm(1, 9);
+  rig.ask(0, 9, 0);
+  rig.run();
+  EXPECT_EQ(rig.part(MissPart::MigrationInvalidate), 401U);
+  EXPECT_EQ(rig.part(MissPart::MigrationTransfer), 0U);
+  EXPECT_EQ(rig.part(MissPart::LinkToGpu), 150U);
+  EXPECT_EQ(rig.answered(0, 9), 2224U - (428U - 150U));  // as with a transfer of 428 cycles
+  EXPECT_TRUE(rig.idle());
+}
+
+// GPU 2's mapping is void from 300 on: accesses that were on their way say nothing of the page's next place.
+TEST(AccessCounter, CountsNothingWhileItsMappingIsVoid) {
+  Rig rig(RigOptions::mmu(3, PagePolicy::AccessCounter), 0, 64);
+  rig.own(0, 9);
+  rig.map(1, 9);
+  rig.map(2, 9);
+  fill_counter(rig, 1, 9, 0);
+  fill_counter(rig, 2, 9, 310);
+  rig.run();
+  EXPECT_EQ(rig.gmmu(2).stats().invalidations, 1U);
+  EXPECT_EQ(rig.gmmu(2).stats().move_requests, 0U);
+  EXPECT_EQ(rig.uvm().migrations, 1U);
+}
+
+TEST(AccessCounter, PageOnTheHostMayBeMappedThere) {
+  RigOptions options = RigOptions::mmu(2, PagePolicy::AccessCounter);
+  options.host.uvm.host_first_touch = HostFirstTouch::Map;
+  Rig rig(options, 0, 64);
+  rig.ask(0, 9, 0);
+  rig.run();
+  const PageRecord& record = rig.host().driver().record({0, 9});
+  EXPECT_EQ(record.owner.device(), rig.host_device());
+  EXPECT_EQ(rig.mapping_of(0, 9).page, record.owner);
+  EXPECT_EQ(rig.uvm().remote_mappings, 1U);
+  EXPECT_EQ(rig.uvm().migrations, 0U);
+}
+
+TEST(AccessCounter, MovesAPageThatWasMappedOnTheHost) {
+  RigOptions options = RigOptions::mmu(2, PagePolicy::AccessCounter);
+  options.host.uvm.host_first_touch = HostFirstTouch::Map;
+  Rig rig(options, 0, 64);
+  rig.ask(0, 9, 0);
+  fill_counter(rig, 0, 9, 10'000);
+  rig.run();
+  EXPECT_EQ(rig.host().driver().record({0, 9}).owner.device(), DeviceId{0});
+  EXPECT_EQ(rig.uvm().migrations, 1U);
+  EXPECT_TRUE(rig.idle());
+}
+
+}  // namespace
+}  // namespace nearfar::movement_test
