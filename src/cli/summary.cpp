@@ -12,6 +12,7 @@
 #include "config/words.h"
 #include "designs/names.h"
 #include "interconnect/topology.h"
+#include "machine/system_check.h"
 
 namespace nearfar {
 namespace {
@@ -144,13 +145,15 @@ std::string breakdown(const RunResult& result, const Terminal& terminal, const s
   return fmt::format("\n  mean latency of {}: {} cycles\n", what, fixed(*total / *count, 1)) + table.text(terminal);
 }
 
-/// What the designs have to say about the run.
+/// What is to be said about the machine, and what its designs have to say about the run.
 std::string remarks(const Report& report) {
   std::string out;
-  for (const auto& plug_in : report.machine.loaded.spec.plug_ins) {
-    const std::string remark =
-        plug_in->remark([&](const std::string& name) { return find(report.result, name).value_or(0); });
+  const auto add = [&](const std::string& remark) {
     if (!remark.empty()) out += fmt::format("\n  note: {}\n", remark);
+  };
+  add(system_remark(report.machine.loaded.spec));
+  for (const auto& plug_in : report.machine.loaded.spec.plug_ins) {
+    add(plug_in->remark([&](const std::string& name) { return find(report.result, name).value_or(0); }));
   }
   return out;
 }

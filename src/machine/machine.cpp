@@ -207,11 +207,13 @@ void Machine::run_engine() {
   if (outcome == Engine::Outcome::Drained && host_->finished()) return;
   std::string waiting = host_->describe_waiting();
   for (const auto& gpu : gpus_) waiting += gpu->describe_waiting();
-  throw SimulationError(fmt::format("the run makes no progress{}.\n{}",
-                                    outcome == Engine::Outcome::Drained
-                                        ? ": nothing is scheduled, but work is left"
-                                        : fmt::format(" for {} cycles (watchdog.cycles)", request_.system.watchdog),
-                                    waiting));
+  throw SimulationError(
+      fmt::format("the run makes no progress{}.\n{}",
+                  outcome == Engine::Outcome::Drained
+                      ? ": nothing is scheduled, but work is left"
+                      : fmt::format(" for {} cycles; a machine with slower parts needs a larger watchdog.cycles",
+                                    request_.system.watchdog),
+                  waiting));
 }
 
 /// Conservation: every request that entered has left, every byte sent has arrived, every credit is home.

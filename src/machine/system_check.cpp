@@ -154,4 +154,16 @@ void check_system(const SystemSpec& spec, const Configuration& configuration) {
   }
 }
 
+std::string system_remark(const SystemSpec& spec) {
+  if (spec.translation.kind != TranslationKind::Svm || spec.iommu.walkers == 0) return {};
+  const std::uint64_t room = std::uint64_t{spec.iommu.queue} + spec.iommu.walkers;
+  const std::uint64_t first = std::uint64_t{spec.gpu.cus()} * spec.gpu.l1_tlb.mshrs;
+  const std::uint64_t second = spec.gpu.l2_tlb.mshrs;
+  if (std::min(first, second) > room) return {};
+  return fmt::format(
+      "`{}` lets {} misses be under way, and `iommu.pw_queue.entries` and `iommu.walkers` have room for "
+      "{} walks: the queue can never fill.",
+      first < second ? "gpu.l1_tlb.mshrs" : "gpu.l2_tlb.mshrs", std::min(first, second), room);
+}
+
 }  // namespace nearfar

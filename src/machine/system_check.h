@@ -1,6 +1,8 @@
 // The whole-system check: values that are each right but do not go together.
 #pragma once
 
+#include <string>
+
 #include "config/configuration.h"
 #include "machine/system_spec.h"
 
@@ -8,5 +10,8 @@ namespace nearfar {
 
 /// Throws an InputError that names the keys in conflict and where each value came from.
 void check_system(const SystemSpec& spec, const Configuration& configuration);
+
+/// What is possible, and probably not meant: a sentence, or nothing.
+std::string system_remark(const SystemSpec& spec);
 
 }  // namespace nearfar

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "machine/script.h"
+#include "machine/system_check.h"
 #include "workload/catalog.h"
 
 namespace nearfar::translation_test {
@@ -107,6 +108,14 @@ TEST(TranslationStatistics, OfSharingCountPagesAndAccesses) {
   const std::uint64_t at_leaf_table = run.count("host.mmu.remote_pw_cache_hits.L2");
   EXPECT_GT(at_leaf_table, 0U);
   EXPECT_EQ(at_leaf_table + run.count("host.mmu.remote_pw_cache_hits.none"), run.count("uvm.faults"));
+}
+
+TEST(SystemRemark, NamesMissRegistersThatCannotFillTheQueue) {
+  EXPECT_EQ(system_remark(test_system({}, "svm-1gpu")), "");
+  EXPECT_EQ(system_remark(test_system({"gpu.l2_tlb.mshrs=16"}, "svm-1gpu")).substr(0, 50),
+            "`gpu.l2_tlb.mshrs` lets 16 misses be under way, an");
+  EXPECT_EQ(system_remark(test_system({"gpu.l1_tlb.mshrs=2"}, "svm-1gpu")).substr(0, 18), "`gpu.l1_tlb.mshrs`");
+  EXPECT_EQ(system_remark(test_system({"gpu.l2_tlb.mshrs=16"}, "ats-4gpu")), "");
 }
 
 class TimelineOf : public ::testing::TestWithParam<const char*> {};
