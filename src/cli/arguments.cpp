@@ -1,9 +1,13 @@
 // Shared options of the command line.
 #include "cli/arguments.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <stdexcept>
 
 #include "config/words.h"
 
@@ -11,6 +15,24 @@ namespace nearfar {
 namespace {
 
 constexpr std::uint64_t kMaxThreads = 1024;
+
+/// CLI11 asks these; what they answer is what is wrong, or "".
+std::string switch_fault(const std::string& text) {
+  try {
+    CLI::detail::to_flag_value(text);
+    return "";
+  } catch (const std::invalid_argument&) {
+    return fmt::format("a switch takes no value but true or false; `{}` is neither.", text);
+  }
+}
+
+/// An empty value would pass for an option that is not there.
+std::string empty_fault(const std::string& text, const std::string& kind) {
+  if (!text.empty()) return "";
+  if (kind == value_kind::kFile) return "the name of a file was expected; it is empty.";
+  if (kind == value_kind::kFolder) return "the name of a folder was expected; it is empty.";
+  return "a value was expected; it is empty.";
+}
 
 }  // namespace
 
@@ -36,13 +58,16 @@ CLI::App& add_command(CLI::App& program, const std::string& name, const std::str
 }
 
 void add_flag(CLI::App& app, const std::string& names, bool& value, const std::string& sentence) {
-  app.add_flag(names, value, sentence);
+  app.add_flag(names, value, sentence)->check(switch_fault);
 }
 
 void add_value(CLI::App& app, const std::string& names, std::string& value, const char* kind,
                const std::string& sentence) {
   CLI::Option* option = app.add_option(names, value, sentence)->type_name(kind);
   if (!value.empty()) option->default_str(value);
+  // The words for another program may be none, and commands say themselves what they need.
+  if (std::string_view(kind) == value_kind::kWords || option->get_positional()) return;
+  option->check([kind](const std::string& text) { return empty_fault(text, kind); });
 }
 
 void add_hidden_value(CLI::App& app, const std::string& name, std::string& value) {
@@ -57,6 +82,25 @@ void add_values(CLI::App& app, const std::string& names, std::vector<std::string
 void add_words(CLI::App& app, const std::string& name, std::vector<std::string>& values, const char* kind,
                const std::string& sentence) {
   app.add_option(name, values, sentence)->type_name(kind);
+}
+
+void refuse_repeated(std::string_view what, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (std::ranges::count(names, name) > 1) throw InputError(fmt::format("The {} `{}` is named twice.", what, name));
+  }
+}
+
+void refuse_set_too(const std::string& option, const std::string& key, const std::vector<std::string>& overrides) {
+  for (const std::string& setting : overrides) {
+    if (!setting.starts_with(key + "=")) continue;
+    throw InputError(fmt::format("{} and --set {} both decide `{}`; give one of them.", option, setting, key));
+  }
+}
+
+void rethrow_varied(const OverrideError& error, const std::vector<std::string>& keys) {
+  const std::string key = error.text.substr(0, error.text.find('='));
+  if (key.empty() || std::ranges::count(keys, key) == 0) throw error;  // of --set, as it says
+  throw InputError("--vary: " + error.problem);
 }
 
 void add_input_option(CLI::App& app, std::string& input) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "config/error.h"
 #include "study/experiment.h"
 
 namespace CLI {
@@ -57,6 +59,7 @@ struct ExperimentArguments {
 // CLI11 takes long to compile: these keep it out of the commands' files.
 CLI::App& add_command(CLI::App& program, const std::string& name, const std::string& sentence);
 void add_flag(CLI::App& app, const std::string& names, bool& value, const std::string& sentence);
+/// An option with one value, which may not be empty.
 void add_value(CLI::App& app, const std::string& names, std::string& value, const char* kind,
                const std::string& sentence);
 /// An option between programs, which no person needs to see.
@@ -67,6 +70,13 @@ void add_values(CLI::App& app, const std::string& names, std::vector<std::string
 /// An argument that takes any number of words.
 void add_words(CLI::App& app, const std::string& name, std::vector<std::string>& values, const char* kind,
                const std::string& sentence);
+
+/// Refuses a name that is given twice, which would only be done twice.
+void refuse_repeated(std::string_view what, const std::vector<std::string>& names);
+/// Refuses `option`, which decides the value `key`, beside a --set that decides it too.
+void refuse_set_too(const std::string& option, const std::string& key, const std::vector<std::string>& overrides);
+/// Says of a mistake in an override of one of `keys` that it is in --vary, where it was made.
+[[noreturn]] void rethrow_varied(const OverrideError& error, const std::vector<std::string>& keys);
 
 void add_input_option(CLI::App& app, std::string& input);
 void add_experiment_options(CLI::App& app, ExperimentArguments& arguments);

@@ -26,12 +26,16 @@ void add_batch_options(CLI::App& app, BatchArguments& arguments) {
   add_flag(app, "--quiet", arguments.quiet, "No progress");
 }
 
-RunnerOutcome run_batch(const std::vector<PlannedRun>& runs, ResultStore& store, const BatchArguments& arguments) {
+unsigned jobs_of(const BatchArguments& arguments) {
+  return static_cast<unsigned>(parse_whole("--jobs", arguments.jobs, 0, kMostJobs));
+}
+
+RunnerOutcome run_batch(const std::vector<PlannedRun>& runs, ResultStore& store, unsigned jobs, bool quiet) {
   StudyView view(Terminal::of(STDERR_FILENO));
   RunnerOptions options;
-  options.jobs = static_cast<unsigned>(parse_whole("--jobs", arguments.jobs, 0, kMostJobs));
+  options.jobs = jobs;
   options.on_progress = [&](const StudyProgress& progress) {
-    if (!arguments.quiet) view.update(progress);
+    if (!quiet) view.update(progress);
   };
   const RunnerOutcome outcome = run_missing(runs, store, options);
   if (outcome.interrupted) {
@@ -74,8 +78,9 @@ std::vector<StoredResult> run_sweep(const std::vector<NamedRun>& runs, const Bat
   std::vector<PlannedRun> planned;
   planned.reserve(runs.size());
   for (const NamedRun& run : runs) planned.push_back(planner.plan(run));
+  const unsigned jobs = jobs_of(arguments);
   ResultStore store(arguments.database);
-  const RunnerOutcome outcome = run_batch(planned, store, arguments);
+  const RunnerOutcome outcome = run_batch(planned, store, jobs, arguments.quiet);
   if (outcome.failed > 0) {
     throw SimulationError(
         fmt::format("{} of {} runs failed; what they said is above and in the store.", outcome.failed, runs.size()));

@@ -18,8 +18,11 @@ struct BatchArguments {
 
 void add_batch_options(CLI::App& app, BatchArguments& arguments);
 
+/// The number of --jobs. Read before a store is opened: a mistake in it must not leave an empty one.
+unsigned jobs_of(const BatchArguments& arguments);
+
 /// Runs what is missing and shows how far it is. Throws Interrupted when a person ends it.
-RunnerOutcome run_batch(const std::vector<PlannedRun>& runs, ResultStore& store, const BatchArguments& arguments);
+RunnerOutcome run_batch(const std::vector<PlannedRun>& runs, ResultStore& store, unsigned jobs, bool quiet);
 
 /// What is common to the runs of a command that makes them itself.
 struct SweepArguments {

@@ -144,7 +144,7 @@ void perform_characterize(const CharacterizeArguments& arguments) {
     png.emplace(arguments.png);
     plot::need_png();
   }
-  const bool to_stdout = any_stdout({&json, &svg, &png});
+  const bool to_stdout = check_outputs({&json, &svg, &png});
   Experiment experiment;
   experiment.size = parse_size(arguments.size);
   experiment.parameters = arguments.parameters;

@@ -14,14 +14,19 @@ namespace {
 constexpr std::array kVerdicts = {Verdict::Met, Verdict::WithinBand, Verdict::Missed, Verdict::Opposite,
                                   Verdict::NotMeasured};
 
-/// "queue.gmmu 95.8 % → 93.10 %": the claim without its paper's name, which stands above the table.
+/// The claim without its paper's name, which stands above the table.
+std::string short_name(const std::string& id, const std::string& paper) {
+  return id.starts_with(paper + ".") ? id.substr(paper.size() + 1) : id;
+}
+
+/// "queue.gmmu 95.8 % → 93.10 %"
 std::string mechanism(const Claim& claim, const std::vector<MeasuredClaim>& claims) {
   std::vector<std::string> parts;
   for (const std::string& id : claim.because) {
     const auto found = std::ranges::find_if(claims, [&](const auto& measured) { return measured.claim->id == id; });
     if (found == claims.end() || found->values.empty()) continue;
-    parts.push_back(fmt::format("{} {} → {}", id.substr(std::min(id.size(), claim.paper.size() + 1)),
-                                published_text(*found->claim), measured_text(*found)));
+    parts.push_back(
+        fmt::format("{} {} → {}", short_name(id, claim.paper), published_text(*found->claim), measured_text(*found)));
   }
   return join(parts, "; ");
 }

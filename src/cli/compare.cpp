@@ -46,7 +46,7 @@ std::vector<std::string> varied(const std::string& text) {
   return out;
 }
 
-/// Only what differs between variants is in their labels.
+/// What differs between variants is in their labels, and what --vary sets, be it one value.
 std::vector<Variant> make_variants(const CompareArguments& arguments) {
   const auto systems = split(arguments.systems, ',');
   const auto designs = split(arguments.designs, ',');
@@ -58,9 +58,8 @@ std::vector<Variant> make_variants(const CompareArguments& arguments) {
         std::vector<std::string> overrides = arguments.overrides;
         std::vector<std::string> label;
         if (systems.size() > 1) label.push_back(system);
-        if (designs.size() > 1 || (systems.size() == 1 && settings.size() == 1)) label.push_back(design);
-        if (!setting.empty()) overrides.push_back(setting);
-        if (settings.size() > 1) label.push_back(setting);
+        if (designs.size() > 1 || (systems.size() == 1 && setting.empty())) label.push_back(design);
+        if (!setting.empty()) overrides.push_back(setting), label.push_back(setting);
         variants.push_back({join(label, " "), make_machine(system, design, overrides)});
       }
     }
@@ -73,6 +72,16 @@ std::vector<Variant> make_variants(const CompareArguments& arguments) {
     }
   }
   return variants;
+}
+
+std::vector<Variant> read_variants(const CompareArguments& arguments) {
+  const std::string key = arguments.vary.substr(0, arguments.vary.find('='));
+  if (!key.empty()) refuse_set_too("--vary " + arguments.vary, key, arguments.overrides);
+  try {
+    return make_variants(arguments);
+  } catch (const OverrideError& error) {
+    rethrow_varied(error, {key});
+  }
 }
 
 Comparison run_all(const CompareArguments& arguments, const Experiment& experiment,
@@ -110,10 +119,11 @@ void perform_compare(const CompareArguments& arguments) {
         "`nearfar compare` needs WORKLOADS, as in `nearfar compare MT PR --vary gpus=1,2,4`; `nearfar list workloads` "
         "shows them all.");
   }
+  refuse_repeated("workload", arguments.workloads);
   std::optional<OutputFile> json;
   if (!arguments.json.empty()) json.emplace(arguments.json);
   const Experiment experiment = arguments.experiment.experiment();
-  const auto variants = make_variants(arguments);
+  const auto variants = read_variants(arguments);
   // Everything is made and checked before the first run: a mistake in the last one must not cost the others' time.
   std::vector<std::vector<Application>> applications;
   for (const std::string& workload : arguments.workloads) {

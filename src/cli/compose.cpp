@@ -38,13 +38,12 @@ std::vector<std::string> read_designs(const ComposeArguments& arguments) {
   }
   std::vector<std::string> designs = split(arguments.designs, ',');
   for (const std::string& design : designs) {
+    check_names("design", design);
     if (parse_designs(design).size() != 1) {
       throw InputError(fmt::format("--designs takes single designs with commas between; `{}` is not one.", design));
     }
-    if (std::ranges::count(designs, design) > 1) {
-      throw InputError(fmt::format("The design `{}` is named twice.", design));
-    }
   }
+  refuse_repeated("design", designs);
   if (designs.size() > kMostDesigns) {
     throw InputError(fmt::format("--designs takes at most {} designs, since every combination is run; these are {}.",
                                  kMostDesigns, designs.size()));
@@ -56,6 +55,7 @@ std::vector<std::string> read_designs(const ComposeArguments& arguments) {
 Composition plan(const ComposeArguments& arguments) {
   Composition composition;
   composition.designs = read_designs(arguments);
+  refuse_repeated("workload", arguments.sweep.workloads);
   composition.workloads = arguments.sweep.workloads;
   const std::uint32_t count = 1U << composition.designs.size();
   for (std::uint32_t members = 0; members < count; ++members) {
@@ -196,7 +196,7 @@ void perform_compose(const ComposeArguments& arguments) {
   std::optional<OutputFile> json, html;
   if (!arguments.json.empty()) json.emplace(arguments.json);
   if (!arguments.html.empty()) html.emplace(arguments.html);
-  const bool to_stdout = any_stdout({&json, &html});
+  const bool to_stdout = check_outputs({&json, &html});
   Composition composition = plan(arguments);
   measure(composition, arguments);
   if (json) json->write(composition_json(composition));

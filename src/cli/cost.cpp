@@ -44,10 +44,14 @@ void perform_cost(const CostArguments& arguments) {
     throw InputError(
         "`nearfar cost` needs a DESIGN, as in `nearfar cost idyll`; `nearfar list designs` shows them all.");
   }
+  check_names("design", arguments.design);
   const std::vector<std::string> names = parse_designs(arguments.design);
   const std::vector<const Design*> chosen = choose_designs(names);
   std::vector<std::string> overrides = arguments.overrides;
-  if (!arguments.gpus.empty()) overrides.push_back("gpus=" + arguments.gpus);
+  if (!arguments.gpus.empty()) {
+    refuse_set_too("--gpus", "gpus", overrides);
+    overrides.push_back("gpus=" + arguments.gpus);
+  }
   const std::string system =
       !arguments.system.empty() || chosen.empty() ? arguments.system : system_of(*chosen.front());
   if (chosen.empty()) throw InputError("The baseline has no structures beside the system's own.");

@@ -13,11 +13,16 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "config/error.h"
 
 namespace nearfar {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr unsigned kMostLinks = 40;  // as many as the kernel follows
 
 /// Holds back the signals by which a person ends a program; they arrive when it is destroyed.
 class SignalsHeld {
@@ -65,13 +70,19 @@ mode_t usual_mode() {
   return 0666 & ~mask;
 }
 
+/// Those of the file that is there, else those of a new one.
+mode_t mode_for(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? status.st_mode & 07777 : usual_mode();
+}
+
 void replace(const std::string& path, std::string_view text) {
   const SignalsHeld held;
   std::string temporary = path + ".XXXXXX";
   const int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0) refuse(path, errno);
   int error = write_all(descriptor, text);
-  if (error == 0 && fchmod(descriptor, usual_mode()) != 0) error = errno;
+  if (error == 0 && fchmod(descriptor, mode_for(path)) != 0) error = errno;
   if (error == 0 && fsync(descriptor) != 0) error = errno;
   if (close(descriptor) != 0 && error == 0) error = errno;
   if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
@@ -80,28 +91,69 @@ void replace(const std::string& path, std::string_view text) {
   refuse(path, error);
 }
 
+/// Where links lead, whether or not something is there.
+std::string followed(const std::string& path) {
+  fs::path at = path;
+  std::error_code error;
+  for (unsigned links = 0; fs::is_symlink(at, error); ++links) {
+    if (links == kMostLinks) refuse(path, ELOOP);
+    const fs::path target = fs::read_symlink(at, error);
+    if (error) refuse(path, error.value());
+    at = at.parent_path() / target;  // which is `target` alone when that is absolute
+  }
+  return at.string();
+}
+
+/// One name for each file, whether or not it is there: only of an absolute path are all dots and links resolved.
+fs::path canonical(const std::string& path) {
+  std::error_code ignored;
+  return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+}
+
+/// A rename asks only the folder. A file that nobody may write is left alone even by root, who may do anything.
+void refuse_read_only(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return;
+  if ((status.st_mode & 0222) == 0) throw InputError(fmt::format("`{}` cannot be written: it is read-only.", path));
+  if (access(path.c_str(), W_OK) != 0) refuse(path, errno);
+}
+
+[[noreturn]] void refuse_shared(const OutputFile& one, const OutputFile& other) {
+  if (one.is_stdout()) throw InputError("Only one file can go to standard output.");
+  const std::string same = one.name() == other.name() ? "" : fmt::format(" and `{}`, which is the same", other.name());
+  throw InputError(fmt::format("Two results cannot go to one file, `{}`{}.", one.name(), same));
+}
+
 }  // namespace
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
-  namespace fs = std::filesystem;
+OutputFile::OutputFile(std::string path) : name_(std::move(path)), path_(name_) {
   if (is_stdout()) return;
   if (path_.empty()) throw InputError("The name of the file to write is empty.");
-  std::error_code ignored;
-  if (fs::is_directory(path_, ignored)) {
+  std::error_code error, ignored;
+  const fs::file_status status = fs::status(path_, error);
+  if (!fs::status_known(status)) refuse(path_, error.value());
+  if (fs::is_directory(status)) {
     throw InputError(fmt::format("`{}` is a folder; the name of a file to write was expected.", path_));
   }
-  // A link stays a link: what it points to is replaced.
-  if (fs::is_symlink(path_, ignored)) path_ = fs::weakly_canonical(path_, ignored).string();
-  if (fs::exists(path_, ignored) && !fs::is_regular_file(path_, ignored)) {
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
     regular_ = false;
     if (access(path_.c_str(), W_OK) != 0) refuse(path_, errno);
     return;
   }
+  // A link stays a link: what it points to is replaced, or made.
+  path_ = followed(path_);
   const fs::path folder = fs::path(path_).has_parent_path() ? fs::path(path_).parent_path() : fs::path(".");
   if (!fs::is_directory(folder, ignored)) {
     throw InputError(fmt::format("`{}` cannot be written: there is no folder `{}`.", path_, folder.string()));
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) refuse(path_, errno);
+  refuse_read_only(path_);
+}
+
+bool OutputFile::is_same(const OutputFile& other) const {
+  if (is_stdout() || other.is_stdout()) return is_stdout() && other.is_stdout();
+  if (!regular_ || !other.regular_) return false;  // a device takes any number
+  return canonical(path_) == canonical(other.path_);
 }
 
 void OutputFile::write(std::string_view text) const {
@@ -114,10 +166,17 @@ void OutputFile::write(std::string_view text) const {
   }
 }
 
-bool any_stdout(std::initializer_list<const std::optional<OutputFile>*> files) {
-  const auto count = std::ranges::count_if(files, [](const auto* file) { return *file && (*file)->is_stdout(); });
-  if (count > 1) throw InputError("Only one file can go to standard output.");
-  return count == 1;
+bool check_outputs(std::initializer_list<const std::optional<OutputFile>*> files) {
+  std::vector<const OutputFile*> given;
+  for (const auto* file : files) {
+    if (*file) given.push_back(&**file);
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (given[i]->is_same(*given[j])) refuse_shared(*given[j], *given[i]);
+    }
+  }
+  return std::ranges::any_of(given, &OutputFile::is_stdout);
 }
 
 void write_stdout(std::string_view text) {

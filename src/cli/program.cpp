@@ -7,8 +7,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <new>
+#include <sstream>
 
 #include "cli/command.h"
 #include "cli/opposite.h"
@@ -109,12 +112,16 @@ std::string complaint(const CLI::App& app, bool is_program, const std::string& w
                      did_you_mean(word, commands));
 }
 
-/// What to say about an option that was given too few or too many values.
+/// What to say about an option that was given too few or too many values, or one that it does not take.
 std::string misuse(const CLI::App& command, const CLI::ParseError& error) {
   const std::string text = error.what();
+  const std::string name = text.substr(0, text.find(':'));
+  if (error.get_name() == "ValidationError") return text;  // in our own words already
   if (error.get_name() != "ArgumentMismatch") return fmt::format("{}. `nearfar --help` shows how it is used.", text);
-  return fmt::format("`nearfar {}` wants one value for `{}`, given once.", command.get_name(),
-                     text.substr(0, text.find(':')));
+  const CLI::Option* option = command.get_option_no_throw(name);
+  const bool repeatable = option != nullptr && option->get_expected_max() > 1;
+  return fmt::format("`nearfar {}` wants one value for `{}`, {}.", command.get_name(), name,
+                     repeatable ? "each time it is given" : "given once");
 }
 
 int explain_parse_error(const CLI::App& program, const CLI::ParseError& error) {
@@ -132,10 +139,10 @@ int explain_parse_error(const CLI::App& program, const CLI::ParseError& error) {
   return kExitInput;
 }
 
-int perform(const std::vector<Command>& commands) {
-  const auto chosen = std::ranges::find_if(commands, [](const Command& command) { return command.app->parsed(); });
+/// Does what was asked for; what goes wrong is said and becomes an exit code.
+int perform(const std::function<void()>& action) {
   try {
-    chosen->perform();
+    action();
   } catch (const Interrupted& what) {
     fmt::print(stderr, "nearfar: {}\n", what.what());
     return kExitInterrupted;
@@ -148,6 +155,9 @@ int perform(const std::vector<Command>& commands) {
   } catch (const SimulationError& error) {
     complain(error.what());
     return kExitSimulation;
+  } catch (const std::filesystem::filesystem_error& error) {
+    complain(fmt::format("{}.", error.what()));
+    return kExitInput;
   } catch (const std::bad_alloc&) {
     complain("There is not enough memory for this.");
     return kExitSimulation;
@@ -175,11 +185,14 @@ int run_program(std::vector<std::string> words) {
     program.parse(words);
     if (program.get_subcommands().empty()) throw CLI::RequiredError("A command");
   } catch (const CLI::Success& asked_for_text) {
-    return program.exit(asked_for_text);
+    std::ostringstream text;
+    program.exit(asked_for_text, text);
+    return perform([&] { write_stdout(text.str()); });
   } catch (const CLI::ParseError& error) {
     return explain_parse_error(program, error);
   }
-  return perform(commands);
+  const auto chosen = std::ranges::find_if(commands, [](const Command& command) { return command.app->parsed(); });
+  return perform(chosen->perform);
 }
 
 }  // namespace nearfar

@@ -15,6 +15,12 @@ namespace {
 constexpr double kQuietSeconds = 0.5;
 constexpr const char* kEraseLine = "\r\x1b[K";
 
+/// The shell's prompt comes next: it begins on a line of its own.
+void end_line(int signal) {
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, "\n", 1);
+  raise(signal);  // for what it does without us: SA_RESETHAND has put that back
+}
+
 }  // namespace
 
 std::string duration_text(double seconds) {
@@ -42,12 +48,27 @@ ProgressLine::ProgressLine(std::string label, const Terminal& terminal)
     : label_(std::move(label)), terminal_(terminal), start_(std::chrono::steady_clock::now()) {}
 
 ProgressLine::~ProgressLine() {
-  if (shown_) std::fputs(kEraseLine, stderr);
+  if (!shown_) return;
+  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  std::fputs(kEraseLine, stderr);
+}
+
+/// A signal that is ignored or handled elsewhere stays so.
+void ProgressLine::mind_signals() {
+  struct sigaction action {};
+  action.sa_handler = end_line;
+  action.sa_flags = SA_RESETHAND;
+  sigemptyset(&action.sa_mask);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler == SIG_DFL) sigaction(kSignals[i], &action, nullptr);
+  }
 }
 
 void ProgressLine::update(const Progress& progress) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
   if (!terminal_.interactive || elapsed.count() < kQuietSeconds) return;
+  if (!shown_) mind_signals();
   shown_ = true;
   const std::string text = progress_text(label_, progress, elapsed.count(), terminal_.width);
   fmt::print(stderr, "{}{}", kEraseLine, text);

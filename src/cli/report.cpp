@@ -47,9 +47,18 @@ std::vector<Study> read_studies(const ReportArguments& arguments) {
 void make_folder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (!fs::is_directory(folder)) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
     throw InputError(fmt::format("The folder `{}` cannot be made: {}.", folder, error.message()));
   }
+}
+
+void need_store(const std::string& path) {
+  std::error_code error;
+  if (fs::exists(path, error)) return;
+  if (error) throw InputError(fmt::format("The store `{}` cannot be read: {}.", path, error.message()));
+  throw InputError(fmt::format(
+      "There is no store `{}`; `nearfar reproduce` or `nearfar study` makes one, --database names another.", path));
 }
 
 /// SVG, PNG and CSV of each, named by study and figure.
@@ -64,12 +73,9 @@ void write_figures(const std::vector<FigureData>& figures, const ReportArguments
 }
 
 void perform_report(const ReportArguments& arguments) {
+  refuse_repeated("study", arguments.studies);
   const OutputFile page(arguments.output);
-  if (!fs::exists(arguments.database)) {
-    throw InputError(fmt::format(
-        "There is no store `{}`; `nearfar reproduce` or `nearfar study` makes one, --database names another.",
-        arguments.database));
-  }
+  need_store(arguments.database);
   if (!arguments.figures.empty()) {
     make_folder(arguments.figures);
     if (!arguments.no_png) plot::need_png();

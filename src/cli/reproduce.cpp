@@ -59,6 +59,8 @@ void refuse_opposite(const std::vector<MeasuredClaim>& claims) {
 }
 
 void perform_reproduce(const ReproduceArguments& arguments) {
+  refuse_repeated("paper", arguments.papers);
+  const unsigned jobs = jobs_of(arguments.batch);
   std::vector<Paper> papers = read_papers(arguments.papers);
   const std::vector<Study> studies = studies_of(papers, arguments.quick);
   const Planned planned = planned_runs(studies);
@@ -67,9 +69,9 @@ void perform_reproduce(const ReproduceArguments& arguments) {
   std::optional<OutputFile> json, report;
   if (!arguments.json.empty()) json.emplace(arguments.json);
   if (!arguments.report.empty()) report.emplace(arguments.report);
-  const bool to_stdout = any_stdout({&json, &report});
+  const bool to_stdout = check_outputs({&json, &report});
   ResultStore store(arguments.batch.database);
-  const RunnerOutcome outcome = run_batch(runs, store, arguments.batch);
+  const RunnerOutcome outcome = run_batch(runs, store, jobs, arguments.batch.quiet);
   ReportContent content = collect(std::move(papers), studies, store);
   content.version = version();
   if (json) json->write(claims_json(content.claims));

@@ -49,19 +49,31 @@ Study read(const StudyArguments& arguments) {
   return read_study(arguments.study, changes);
 }
 
-RunnerOutcome execute(const StudyArguments& arguments, const Planned& planned, ResultStore& store) {
+struct StudyNumbers {
+  unsigned jobs, chunk;
+  double timeout;
+};
+
+/// Read before the store is opened: a mistake in one of them must not leave an empty store.
+StudyNumbers read_numbers(const StudyArguments& arguments) {
+  return {static_cast<unsigned>(parse_whole("--jobs", arguments.jobs, 0, kMostJobs)),
+          static_cast<unsigned>(parse_whole("--chunk", arguments.chunk, 0, kMostJobs)),
+          static_cast<double>(parse_whole("--timeout", arguments.timeout, 0, kMostSeconds))};
+}
+
+RunnerOutcome execute(const StudyArguments& arguments, const StudyNumbers& numbers, const Planned& planned,
+                      ResultStore& store) {
   StudyView view(Terminal::of(STDERR_FILENO));
   const auto on_progress = [&](const StudyProgress& progress) {
     if (!arguments.quiet) view.update(progress);
   };
-  const auto chunk = static_cast<unsigned>(parse_whole("--chunk", arguments.chunk, 0, kMostJobs));
   RunnerOptions options;
-  options.jobs = static_cast<unsigned>(parse_whole("--jobs", arguments.jobs, 0, kMostJobs));
-  options.timeout = static_cast<double>(parse_whole("--timeout", arguments.timeout, 0, kMostSeconds));
+  options.jobs = numbers.jobs;
+  options.timeout = numbers.timeout;
   options.on_progress = on_progress;
   if (arguments.executor == "local") return run_missing(planned.runs, store, options);
   SlurmOptions slurm;
-  slurm.chunk = chunk;
+  slurm.chunk = numbers.chunk;
   slurm.on_progress = on_progress;
   for (const std::string& word : split(arguments.slurm_options, ' ')) {
     if (!word.empty()) slurm.options.push_back(word);
@@ -87,13 +99,14 @@ std::string closing(const Study& study, const RunnerOutcome& outcome, const Plan
 void perform_study(const StudyArguments& arguments) {
   const Study study = read(arguments);
   check_executor(arguments.executor);
+  const StudyNumbers numbers = read_numbers(arguments);
   std::optional<OutputFile> csv;
   if (!arguments.csv.empty()) csv.emplace(arguments.csv);
   const std::vector<NamedRun> runs = study_runs(study);
   const Planned planned = plan_runs(runs);
   if (arguments.dry_run) return show_plan(planned, ResultStore::to_look_at(arguments.database));
   ResultStore store(arguments.database);
-  const RunnerOutcome outcome = execute(arguments, planned, store);
+  const RunnerOutcome outcome = execute(arguments, numbers, planned, store);
   if (outcome.interrupted) {
     throw Interrupted(fmt::format("ended early, {} new runs are kept; the same command goes on from there{}",
                                   outcome.done,

@@ -52,9 +52,11 @@ std::string heading(const Report& report, const Terminal& terminal) {
   }
   const auto gpus = machine.loaded.spec.gpus;
   if (!report.experiment.input.empty()) out += fmt::format("input {}\n", report.experiment.input);
-  return out + fmt::format("on {} ({} GPU{}), {}, seed {}{}\n\n", terminal.paint(Tint::Bold, machine.system), gpus,
-                           gpus == 1 ? "" : "s", designs.empty() ? std::string(kBaseline) : join(designs, "+"),
-                           report.experiment.seed, report.experiment.check ? ", checked" : "");
+  out += fmt::format("on {} ({} GPU{}), {}, seed {}", terminal.paint(Tint::Bold, machine.system), gpus,
+                     gpus == 1 ? "" : "s", designs.empty() ? std::string(kBaseline) : join(designs, "+"),
+                     report.experiment.seed);
+  for (const std::string& setting : machine.overrides) out += ", " + setting;
+  return out + (report.experiment.check ? ", checked\n\n" : "\n\n");
 }
 
 void add_size_of_run(Table& table, const Report& report, double seconds) {

@@ -58,9 +58,13 @@ Tuning plan(const TuneArguments& arguments) {
         "`nearfar tune` needs WORKLOADS and one or two of --vary, as in `nearfar tune MT --vary "
         "iommu.walkers=1,2,4,8,16`.");
   }
+  refuse_repeated("workload", arguments.sweep.workloads);
   Tuning tuning;
   tuning.workloads = arguments.sweep.workloads;
-  for (const std::string& text : arguments.vary) tuning.parameters.push_back(parse_vary(text));
+  for (const std::string& text : arguments.vary) {
+    tuning.parameters.push_back(parse_vary(text));
+    refuse_set_too("--vary " + text, tuning.parameters.back().key, arguments.sweep.overrides);
+  }
   if (tuning.parameters.size() == 2 && tuning.parameters[0].key == tuning.parameters[1].key) {
     throw InputError(fmt::format("--vary {} is given twice.", tuning.parameters[0].key));
   }
@@ -71,6 +75,17 @@ Tuning plan(const TuneArguments& arguments) {
   return tuning;
 }
 
+std::vector<StoredResult> run_points(const std::vector<NamedRun>& runs, const Tuning& tuning,
+                                     const BatchArguments& arguments) {
+  try {
+    return run_sweep(runs, arguments);
+  } catch (const OverrideError& error) {
+    std::vector<std::string> keys;
+    for (const TunedParameter& parameter : tuning.parameters) keys.push_back(parameter.key);
+    rethrow_varied(error, keys);
+  }
+}
+
 void measure(Tuning& tuning, const TuneArguments& arguments) {
   std::vector<NamedRun> runs;
   for (const std::string& workload : tuning.workloads) {
@@ -78,7 +93,7 @@ void measure(Tuning& tuning, const TuneArguments& arguments) {
       runs.push_back(sweep_run(arguments.sweep, workload, arguments.design, tuning.overrides(point)));
     }
   }
-  const std::vector<StoredResult> results = run_sweep(runs, arguments.sweep.batch);
+  const std::vector<StoredResult> results = run_points(runs, tuning, arguments.sweep.batch);
   tuning.cycles.resize(tuning.workloads.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
     tuning.cycles[i / tuning.points()].push_back(static_cast<double>(results[i].cycles));
@@ -170,7 +185,7 @@ void perform_tune(const TuneArguments& arguments) {
     png.emplace(arguments.png);
     plot::need_png();
   }
-  const bool to_stdout = any_stdout({&json, &svg, &png, &html});
+  const bool to_stdout = check_outputs({&json, &svg, &png, &html});
   Tuning tuning = plan(arguments);
   measure(tuning, arguments);
   if (json) json->write(tuning_json(tuning));

@@ -104,8 +104,10 @@ std::string alternatives(std::span<const std::string> names) {
 std::size_t find_name(std::span<const std::string> names, std::string_view text) {
   const auto found = std::ranges::find(names, text);
   if (found == names.end()) {
+    // Of "2MiB" the name "2M" is the nearest, though half of its letters are too many.
+    const std::string_view plain = text.ends_with("iB") ? text.substr(0, text.size() - 2) : text;
     throw BadValue(text.empty() ? "there is no value."
-                                : fmt::format("`{}` is none of them.{}", text, did_you_mean(text, names)));
+                                : fmt::format("`{}` is none of them.{}", text, did_you_mean(plain, names)));
   }
   return static_cast<std::size_t>(found - names.begin());
 }

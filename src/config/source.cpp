@@ -155,8 +155,12 @@ std::string Place::excerpt() const {
 }
 
 void fail_at(const Place& place, std::string_view message, std::string_view details) {
-  throw InputError(fmt::format("{}: {}\n{}{}{}", place.origin(), printable(message), place.excerpt(),
-                               details.empty() ? "" : "\n", details));
+  std::string problem =
+      fmt::format("{}\n{}{}{}", printable(message), place.excerpt(), details.empty() ? "" : "\n", details);
+  if (place.source->kind == Source::Kind::Override) {
+    throw OverrideError(place.source->text, place.origin(), std::move(problem));
+  }
+  throw InputError(fmt::format("{}: {}", place.origin(), problem));
 }
 
 std::shared_ptr<const Source> make_source(std::string text, const std::string& shown_as, Source::Kind kind) {
@@ -174,6 +178,8 @@ std::shared_ptr<const Source> read_source(const std::string& path, const std::st
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status)) throw InputError(fmt::format("{}: is a directory, not a file.", shown_as));
+  // A status that is unknown, as in a folder without permission, does not mean that nothing is there.
+  if (!fs::status_known(status)) throw InputError(fmt::format("{}: cannot be read: {}.", shown_as, error.message()));
   if (!fs::exists(status)) throw InputError(fmt::format("{}: there is no such file.", shown_as));
   if (!fs::is_regular_file(status)) throw InputError(fmt::format("{}: is not a regular file.", shown_as));
   std::ifstream file(path, std::ios::binary);

@@ -145,8 +145,16 @@ std::uint64_t parse_integer(std::string_view text) {
 }
 
 Bytes parse_bytes(std::string_view text) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kDecimal = {
-      {{"kB", "KiB"}, {"KB", "KiB"}, {"MB", "MiB"}, {"GB", "GiB"}, {"TB", "TiB"}}};
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kDecimal = {{{"kB", "KiB"},
+                                                                                              {"KB", "KiB"},
+                                                                                              {"MB", "MiB"},
+                                                                                              {"GB", "GiB"},
+                                                                                              {"TB", "TiB"},
+                                                                                              {"k", "KiB"},
+                                                                                              {"K", "KiB"},
+                                                                                              {"M", "MiB"},
+                                                                                              {"G", "GiB"},
+                                                                                              {"T", "TiB"}}};
   const Number number = parse_number(text);
   if (number.unit.empty()) return exactly(number, 1, " of bytes");
   refuse_wrong_base(number, kDecimal, "because sizes are powers of 1024");

@@ -183,6 +183,15 @@ void refuse_same_seam(const Design& one, const Design& other) {
   }
 }
 
+/// `part` came a second time, with `name`.
+[[noreturn]] void refuse_twice(std::span<const std::string> names, const std::string& name, const std::string& part) {
+  if (std::ranges::count(names, name) > 1) throw InputError(fmt::format("The design `{}` is named twice.", name));
+  // Either of the two may be the one that has the other in it.
+  const auto whole = std::ranges::find_if(
+      names, [&](const std::string& each) { return std::ranges::count(find(each).parts, part) > 0; });
+  throw InputError(fmt::format("The design `{}` has `{}` in it, which is named too.", *whole, part));
+}
+
 }  // namespace
 
 const std::vector<Design>& all_designs() {
@@ -199,11 +208,7 @@ std::vector<const Design*> choose_designs(std::span<const std::string> names) {
     if (wanted.empty()) wanted.push_back(&named);
     for (const Design* design : wanted) {
       for (const Design* other : chosen) {
-        if (other == design) {
-          throw InputError(named.parts.empty()
-                               ? fmt::format("The design `{}` is named twice.", name)
-                               : fmt::format("The design `{}` has `{}` in it, which is named too.", name, other->name));
-        }
+        if (other == design) refuse_twice(names, name, other->name);
         refuse_same_seam(*other, *design);
       }
     }

@@ -187,8 +187,9 @@ void check_because(const Paper& paper, const YamlEntry& claims) {
   for (const Claim& claim : paper.claims) ids.push_back(claim.id);
   for (const Claim& claim : paper.claims) {
     for (const std::string& id : claim.because) {
-      if (std::ranges::find(ids, id) != ids.end()) continue;
+      if (id != claim.id && std::ranges::find(ids, id) != ids.end()) continue;
       const YamlNode* place = claims.value.find(claim.id)->find("because");
+      if (id == claim.id) fail_at(place->place, fmt::format("`{}` names itself; a reason is another claim.", id));
       fail_at(place->place, fmt::format("there is no claim `{}` in this file.{}", id, did_you_mean(id, ids)));
     }
   }

@@ -102,7 +102,9 @@ ReportContent collect(std::vector<Paper> papers, const std::vector<Study>& studi
     mark_published(reported_study.figures, content.papers);
     figures.insert(figures.end(), reported_study.figures.begin(), reported_study.figures.end());
   }
-  content.claims = measure_claims(content.papers, figures);
+  std::vector<std::string> names;
+  for (const StudySummary& study : list_studies()) names.push_back(study.name);
+  content.claims = measure_claims(content.papers, figures, names);
   content.machines = machines_of(witnesses, store);
   return content;
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "config/nearest.h"
 #include "report/figure_text.h"
 
 namespace nearfar {
@@ -29,19 +30,47 @@ const FigureData* figure_of(const Claim& claim, const std::vector<FigureData>& f
   return found == figures.end() ? nullptr : &*found;
 }
 
+/// A note goes on after it, so it is one phrase.
+std::string suggestion(const std::string& name, const std::vector<std::string>& candidates) {
+  const std::string near = nearest(name, candidates);
+  return near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near);
+}
+
+/// Why there is no figure.
+std::string missing_figure(const Claim& claim, const std::vector<FigureData>& figures,
+                           const std::vector<std::string>& studies) {
+  std::vector<std::string> ids;
+  for (const FigureData& figure : figures) {
+    if (figure.study == claim.study) ids.push_back(figure.id);
+  }
+  if (!ids.empty()) return fmt::format("the study has no figure `{}`{}", claim.plot, suggestion(claim.plot, ids));
+  const bool known = std::ranges::find(studies, claim.study) != studies.end();
+  return fmt::format("study {} is not there{}", claim.study, known ? "" : suggestion(claim.study, studies));
+}
+
+/// Why numbers that were measured have no verdict.
+std::string unjudged(const Claim& claim, const std::vector<double>& values) {
+  const std::size_t published = claim.published.values.size();
+  if (published == 1 || published == values.size()) return "a measured value is not a number";
+  return fmt::format("{} numbers are published, but {} {} measured", published, values.size(),
+                     values.size() == 1 ? "is" : "are");
+}
+
 /// The values of one series, those that are there.
 Found values_of(const FigureData& figure, const std::string& label, const std::vector<std::string>& over) {
   Found found;
   found.wanted = over.size();
   const auto series = std::ranges::find(figure.series, label, &FigureSeries::label);
   if (series == figure.series.end()) {
-    found.problem = fmt::format("the figure has no series `{}`", label);
+    std::vector<std::string> labels;
+    for (const FigureSeries& each : figure.series) labels.push_back(each.label);
+    found.problem = fmt::format("the figure has no series `{}`{}", label, suggestion(label, labels));
     return found;
   }
   for (const std::string& name : over) {
     const auto category = std::ranges::find(figure.categories, name);
     if (category == figure.categories.end()) {
-      found.problem = fmt::format("the figure has no category `{}`", name);
+      found.problem = fmt::format("the figure has no category `{}`{}", name, suggestion(name, figure.categories));
       return found;
     }
     const auto& value = series->values[static_cast<std::size_t>(category - figure.categories.begin())];
@@ -134,7 +163,8 @@ std::optional<double> own_mean(const Claim& claim, const FigureData& figure) {
   return found.values.empty() ? std::nullopt : std::optional(found.values.front());
 }
 
-MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures) {
+MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures,
+                      const std::vector<std::string>& studies) {
   MeasuredClaim measured;
   measured.claim = &claim;
   if (claim.study.empty()) {
@@ -143,9 +173,7 @@ MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures
   }
   const FigureData* figure = figure_of(claim, figures);
   if (figure == nullptr) {
-    const bool other = std::ranges::any_of(figures, [&](const auto& each) { return each.study == claim.study; });
-    measured.note = other ? fmt::format("the study has no figure `{}`", claim.plot)
-                          : fmt::format("study {} is not there", claim.study);
+    measured.note = missing_figure(claim, figures, studies);
     return measured;
   }
   Found found = gather(claim, *figure);
@@ -164,15 +192,19 @@ MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures
   }
   measured.verdict = judge(claim, measured.values);
   measured.ratio = ratio(claim, measured.values);
+  if (measured.verdict == Verdict::NotMeasured && measured.note.empty()) {
+    measured.note = unjudged(claim, measured.values);
+  }
   return measured;
 }
 
 }  // namespace
 
-std::vector<MeasuredClaim> measure_claims(const std::vector<Paper>& papers, const std::vector<FigureData>& figures) {
+std::vector<MeasuredClaim> measure_claims(const std::vector<Paper>& papers, const std::vector<FigureData>& figures,
+                                          const std::vector<std::string>& studies) {
   std::vector<MeasuredClaim> out;
   for (const Paper& paper : papers) {
-    for (const Claim& claim : paper.claims) out.push_back(measure(claim, figures));
+    for (const Claim& claim : paper.claims) out.push_back(measure(claim, figures, studies));
   }
   return out;
 }

@@ -19,8 +19,9 @@ struct MeasuredClaim {
   std::string note;             ///< why it is not measured: "no study yet", "7 of 9 values"
 };
 
-/// `figures` are those of all studies; the claims stay where they are.
-std::vector<MeasuredClaim> measure_claims(const std::vector<Paper>& papers, const std::vector<FigureData>& figures);
+/// `figures` are those of the studies looked at, out of all `studies` that there are; the claims stay where they are.
+std::vector<MeasuredClaim> measure_claims(const std::vector<Paper>& papers, const std::vector<FigureData>& figures,
+                                          const std::vector<std::string>& studies = {});
 
 /// Adds what claims say to the figures that measure them.
 void mark_published(std::vector<FigureData>& figures, const std::vector<Paper>& papers);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/run.h"
@@ -38,6 +39,7 @@ struct NamedSystem {
   std::string system;
   std::vector<std::string> designs;
   LoadedSystem loaded;
+  std::vector<std::string> overrides{};  ///< as --set takes them
 };
 
 /// A run and its result: what the summary, JSON and CSV are made of.
@@ -54,6 +56,9 @@ struct ApplicationPart {
   std::string name;
   std::vector<ParameterSetting> settings{};
 };
+
+/// Refuses "a+" and "+b", in which the name of a `what` is missing.
+void check_names(std::string_view what, const std::string& names);
 
 /// "FIR+KM" or "W1", or both, taken apart.
 std::vector<ApplicationPart> application_parts(const std::string& names, SizeClass size);

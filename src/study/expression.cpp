@@ -31,6 +31,7 @@ constexpr unsigned kDeepestNesting = 64;
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 bool is_name(char c) { return is_letter(c) || is_digit(c) || c == '.'; }
 
 /// Where the text of a scalar begins in its source: after the quote, if it has one.
@@ -68,7 +69,7 @@ class Parser {
   }
 
   bool more() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;  // a folded text has line breaks too
     return at_ < text_.size();
   }
 

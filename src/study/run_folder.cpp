@@ -24,14 +24,18 @@ constexpr std::size_t kRoom = 256 * 1024;
 
 }  // namespace
 
-RunFolder::RunFolder(const std::string& store_path) : path_(fs::absolute(store_path).string() + ".runs") {
+RunFolder::RunFolder(const std::string& store_path) {
   std::error_code error;
+  path_ = fs::absolute(store_path, error).string() + ".runs";
+  if (error) refuse(store_path, error.value());
   fs::create_directory(path_, error);
   if (error) refuse(path_, error.value());
   const std::string lock_path = path_ + "/lock";
   lock_file_ = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (lock_file_ < 0) refuse(lock_path, errno);
-  for (const auto& entry : fs::directory_iterator(path_, error)) leftovers_.insert(entry.path().filename().string());
+  for (fs::directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error)) {
+    leftovers_.insert(entry->path().filename().string());
+  }
 }
 
 RunFolder::~RunFolder() { close(lock_file_); }

@@ -139,6 +139,8 @@ struct ResultStore::Layouts {
 };
 
 ResultStore::ResultStore(const std::string& path) : path_(path), layouts_(std::make_unique<Layouts>()) {
+  // SQLite would take it for a store that nobody keeps.
+  if (path.empty()) throw InputError("The name of the store is empty.");
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     throw InputError(fmt::format("`{}` is a folder; the file of a store was expected.", path));
@@ -156,7 +158,9 @@ ResultStore::ResultStore(const std::string& path) : path_(path), layouts_(std::m
 }
 
 ResultStore ResultStore::to_look_at(const std::string& path) {
-  return ResultStore(std::filesystem::exists(path) ? path : ":memory:");
+  std::error_code error;
+  const bool missing = !std::filesystem::exists(path, error) && !error;  // what cannot be looked at is said by opening
+  return ResultStore(missing ? ":memory:" : path);
 }
 
 ResultStore::~ResultStore() { sqlite3_close(database_); }

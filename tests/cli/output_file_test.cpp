@@ -85,9 +85,63 @@ TEST(OutputFile, ALinkStaysALink) {
   EXPECT_EQ(read_file(scratch.file("target")), "new");
 }
 
+TEST(OutputFile, ALinkToNothingStaysALink) {
+  const ScratchFolder scratch;
+  fs::create_symlink("target", scratch.file("second"));
+  fs::create_symlink("second", scratch.file("first"));
+  OutputFile(scratch.file("first")).write("new");
+  EXPECT_TRUE(fs::is_symlink(scratch.file("first")) && fs::is_symlink(scratch.file("second")));
+  EXPECT_EQ(read_file(scratch.file("target")), "new");
+  fs::create_symlink("round", scratch.file("round"));
+  EXPECT_THAT(complaint_of([&] { OutputFile(scratch.file("round")); }), HasSubstr("Too many levels of symbolic links"));
+  fs::create_symlink("none/target", scratch.file("nowhere"));
+  EXPECT_THAT(complaint_of([&] { OutputFile(scratch.file("nowhere")); }), HasSubstr("there is no folder"));
+}
+
+TEST(OutputFile, PermissionsStayAsTheyAre) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("result.json")) << "old";
+  fs::permissions(scratch.file("result.json"), fs::perms(0600));
+  OutputFile(scratch.file("result.json")).write("new");
+  EXPECT_EQ(read_file(scratch.file("result.json")), "new");
+  EXPECT_EQ(fs::status(scratch.file("result.json")).permissions(), fs::perms(0600));
+}
+
+TEST(OutputFile, RefusesAFileThatIsReadOnly) {
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("result.json")) << "old";
+  fs::permissions(scratch.file("result.json"), fs::perms(0444));
+  EXPECT_THAT(complaint_of([&] { OutputFile(scratch.file("result.json")); }),
+              HasSubstr("cannot be written: it is read-only."));
+  EXPECT_EQ(read_file(scratch.file("result.json")), "old");
+}
+
 TEST(OutputFile, ADeviceIsWrittenToNotReplaced) {
   OutputFile("/dev/null").write("x");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST(OutputFile, TwoResultsNeedTwoPlaces) {
+  const ScratchFolder scratch;
+  fs::create_directory(scratch.path() / "folder");
+  fs::create_symlink("a.json", scratch.file("link"));
+  const std::optional<OutputFile> none, first(scratch.file("a.json")), other(scratch.file("b.json"));
+  const std::optional<OutputFile> null("/dev/null"), standard("-");
+  EXPECT_FALSE(check_outputs({&none, &first, &none, &other, &null, &null}));
+  EXPECT_TRUE(check_outputs({&first, &standard}));
+  EXPECT_THAT(complaint_of([&] { check_outputs({&standard, &first, &standard}); }), HasSubstr("standard output"));
+  for (const char* name : {"a.json", "./a.json", "folder/../a.json", "link"}) {
+    const std::optional<OutputFile> same(scratch.file(name));
+    EXPECT_THAT(complaint_of([&] {
+                  check_outputs({&first, &none, &same});
+                }),
+                HasSubstr("Two results cannot go to one file, `" + scratch.file("a.json") + "`"));
+  }
+  const std::optional<OutputFile> here("a.json"), also_here("./a.json");
+  EXPECT_EQ(complaint_of([&] {
+              check_outputs({&here, &also_here});
+            }),
+            "Two results cannot go to one file, `a.json` and `./a.json`, which is the same.");
 }
 
 TEST(OutputFile, RefusesAFolderThatIsNotThere) {

@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"run MT --json", "`nearfar run` wants one value for `--json`"},
                       Mistake{"run MT --json /no/such/folder/result.json", "there is no folder `/no/such/folder`"},
                       Mistake{"run MT --json /", "`/` is a folder"},
-                      Mistake{"run MT --json - --csv -", "cannot both go to standard output"},
+                      Mistake{"run MT --json - --csv -", "Only one file can go to standard output."},
                       Mistake{"run MT --design basline", "There is no design `basline`. Did you mean `baseline`?"},
                       Mistake{"run MT --system ideal-4gpus", "Did you mean `ideal-4gpu`?"},
                       Mistake{"run MT --set gpu.l2.sise=4MiB", "Did you mean `size`?"},
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"run MT --param width=1e3", "The parameter `width` must be a whole number"},
                       Mistake{"run MT --param FIR.n=1024", "is for the workload `FIR`, which does not run here"},
                       Mistake{"run MT+MT+MT --set gpus=2", "MT+MT+MT is 3 applications, one for each GPU"},
-                      Mistake{"run MT+", "There is no workload ``"},
+                      Mistake{"run MT+", "The name of a workload is missing in `MT+`."},
                       Mistake{"run MT --input graph.mtx", "MT reads no graph, so it cannot take `graph.mtx`."},
                       Mistake{"run PR --input /no/such.mtx", "/no/such.mtx: there is no such file."},
                       Mistake{"compare", "`nearfar compare` needs WORKLOADS"},
@@ -104,6 +104,52 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"completion fish", "`nearfar completion` knows bash and zsh, not `fish`."}),
     name_of);
 
+INSTANTIATE_TEST_SUITE_P(
+    Outputs, Mistakes,
+    ::testing::Values(Mistake{"run MT --json a.json --csv ./a.json",
+                              "Two results cannot go to one file, `a.json` and `./a.json`, which is the same."},
+                      Mistake{"run MT --csv a.json --timeline a.json", "Two results cannot go to one file"},
+                      Mistake{"characterize MT --svg z --png z", "Two results cannot go to one file"},
+                      Mistake{"tune MT --vary gpus=1,2 --svg q --png q", "Two results cannot go to one file"},
+                      Mistake{"compose MT --designs idyll --json q --html q", "Two results cannot go to one file"}),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    EmptyValues, Mistakes,
+    ::testing::Values(
+        Mistake{"run MT --json ''", "--json: the name of a file was expected; it is empty."},
+        Mistake{"run MT --csv ''", "--csv: the name of a file was expected; it is empty."},
+        Mistake{"run MT --timeline ''", "--timeline: the name of a file was expected; it is empty."},
+        Mistake{"run MT --timeline t --timeline-gpu ''", "--timeline-gpu: a value was expected"},
+        Mistake{"run PR --input ''", "--input: the name of a file was expected; it is empty."},
+        Mistake{"characterize MT --svg ''", "--svg: the name of a file was expected; it is empty."},
+        Mistake{"study least-tlb-fig4 --dry-run --csv ''", "--csv: the name of a file was expected; it is empty."},
+        Mistake{"study least-tlb-fig4 --dry-run --database ''", "--database: the name of a file was expected"},
+        Mistake{"report --figures ''", "--figures: the name of a folder was expected; it is empty."},
+        Mistake{"report -o ''", "--output: the name of a file was expected; it is empty."}),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, Mistakes,
+    ::testing::Values(
+        Mistake{"run MT --set", "wants one value for `--set`, each time it is given."},
+        Mistake{"run MT --check=maybe", "--check: a switch takes no value but true or false; `maybe` is neither."},
+        Mistake{"run MT --timeline t --timeline-cycles 1000--5",
+                "--timeline-cycles takes a range FROM-TO in decimal or hexadecimal"},
+        Mistake{"run MT --design idyll+", "The name of a design is missing in `idyll+`."},
+        Mistake{"cost +idyll", "The name of a design is missing in `+idyll`."},
+        Mistake{"cost idyll+idyll", "The design `idyll` is named twice."},
+        Mistake{"cost idyll+idyll-dir", "The design `idyll` has `idyll-dir` in it, which is named too."},
+        Mistake{"cost idyll-dir+idyll", "The design `idyll` has `idyll-dir` in it, which is named too."},
+        Mistake{"cost idyll --gpus 4 --set gpus=16", "--gpus and --set gpus=16 both decide `gpus`; give one of them."},
+        Mistake{"compare MT --vary gpus=1,x", "nearfar: error: --vary: `gpus` takes a whole number"},
+        Mistake{"compare MT --vary gpus=1,2 --set gpus=4",
+                "--vary gpus=1,2 and --set gpus=4 both decide `gpus`; give one of them."},
+        Mistake{"compare MT --vary gpus=1,2 --set gpu.l2.size=x", "nearfar: error: --set: `gpu.l2.size`"},
+        Mistake{"compare MT PR MT", "The workload `MT` is named twice."},
+        Mistake{"compare MT --set =1", "nearfar: error: --set: an override is a path"}),
+    name_of);
+
 TEST(Program, HelpExplainsTheWordsAndEveryCommand) {
   const Outcome outcome = nearfar("--help");
   EXPECT_EQ(outcome.code, 0);
@@ -112,6 +158,31 @@ TEST(Program, HelpExplainsTheWordsAndEveryCommand) {
   }
   EXPECT_EQ(nearfar("").out, outcome.out);
   EXPECT_THAT(nearfar("run --help").out, AllOf(HasSubstr("--json FILE"), HasSubstr("[medium]")));
+}
+
+TEST(Program, TextThatCannotBeWrittenIsAMistake) {
+  for (const char* words : {"--help", "run --help", "--version", "list systems"}) {
+    const Outcome outcome = nearfar(std::string(words) + " >/dev/full");
+    EXPECT_EQ(outcome.code, 2) << words;
+    EXPECT_THAT(outcome.err, HasSubstr("`standard output` cannot be written: No space left on device."));
+  }
+}
+
+TEST(Program, NamesThatNoFileCanHaveAreMistakes) {
+  const std::string name(5000, 'x');
+  const auto complaint = [&](const std::string& words) {
+    const ScratchFolder scratch;
+    const std::string folder = "cd " + scratch.path().string() + " && touch nearfar.db && ";
+    const Outcome outcome = run_shell(folder + kProgram + words + " " + name);
+    EXPECT_EQ(outcome.code, 2) << words;
+    return outcome.err;
+  };
+  for (const char* words : {"report --database", "report --figures", "report -o", "run MT --json", "run PR --input"}) {
+    EXPECT_THAT(complaint(words), HasSubstr(": File name too long.")) << words;
+  }
+  for (const char* words : {"study least-tlb-fig4 --database", "study least-tlb-fig4 --dry-run --database"}) {
+    EXPECT_THAT(complaint(words), HasSubstr("cannot be used: unable to open database file.")) << words;
+  }
 }
 
 TEST(Program, VersionIsOneLine) {
@@ -126,6 +197,20 @@ TEST(Run, SummaryGoesToStandardOutput) {
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out,
               AllOf(StartsWith("MT, "), HasSubstr("(width=64)"), HasSubstr("cycles"), HasSubstr("L1 hits")));
+}
+
+TEST(Run, SummaryNamesWhatWasSet) {
+  const Outcome outcome = nearfar(kTinyRun + "--set gpu.l2.size=1MiB --set gpus=2 --check");
+  EXPECT_THAT(outcome.out, HasSubstr("on ideal-4gpu (2 GPUs), baseline, seed 1, gpu.l2.size=1MiB, gpus=2, checked\n"));
+}
+
+TEST(Run, SaysThatATimelineIsEmpty) {
+  const ScratchFolder scratch;
+  const Outcome ideal = nearfar(kTinyRun + "--timeline " + scratch.file("t.json"));
+  EXPECT_EQ(ideal.code, 0);
+  EXPECT_THAT(ideal.err, StartsWith("nearfar: The timeline is empty: the system `ideal-4gpu` translates"));
+  EXPECT_TRUE(Json::accept(read_file(scratch.file("t.json"))));
+  EXPECT_EQ(nearfar(kTinyRun + "--system mmu-4gpu --timeline " + scratch.file("t.json")).err, "");
 }
 
 TEST(Run, QuietSaysNothing) {
@@ -196,6 +281,12 @@ TEST(Compare, ShowsEveryVariantAndTheMean) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("speedup is against gpus=1"), HasSubstr("\nMT "), HasSubstr("\nFIR "),
                                  HasSubstr("\ngeometric mean  gpus=1")));
+}
+
+TEST(Compare, NamesASingleSetting) {
+  const Outcome outcome = nearfar("compare MT --size small --param width=64 --vary gpus=1");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("speedup is against gpus=1\n"), HasSubstr("MT              gpus=1")));
 }
 
 TEST(Compare, JsonHoldsTheRunsAndTheirMean) {

@@ -1,6 +1,11 @@
 #include "cli/progress.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
 
 namespace nearfar::progress_test {
 namespace {
@@ -24,6 +29,31 @@ TEST(Progress, PromisesNothingBeforeTheFirstWorkgroupIsDone) {
 TEST(Progress, FitsTheTerminal) {
   const std::string text = progress_text("MT", at(25, 100, 30'000'000), 10, 20);
   EXPECT_EQ(text, "MT   25 %  3.00 M a");
+}
+
+TEST(Progress, EndsItsLineWhenASignalEndsTheProgram) {
+  const auto interrupted = [] {
+    ProgressLine line("MT", Terminal{.interactive = true});
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));  // longer than it waits to be shown
+    line.update(at(1, 2, 3));
+    std::raise(SIGINT);
+  };
+  EXPECT_EXIT(interrupted(), ::testing::KilledBySignal(SIGINT), "MT   50 %.* left\n");
+}
+
+TEST(Progress, LeavesSignalsAsTheyWere) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  {
+    ProgressLine line("MT", Terminal{.interactive = true});
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    ::testing::internal::CaptureStderr();
+    line.update(at(1, 2, 3));
+    std::raise(SIGHUP);
+  }
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), ::testing::Not(::testing::HasSubstr("\n")));
+  EXPECT_EQ(std::signal(SIGHUP, before), SIG_IGN);
+  const auto interrupt = std::signal(SIGINT, SIG_DFL);
+  EXPECT_EQ(interrupt, SIG_DFL);
 }
 
 TEST(Progress, IsSilentWhenNobodyLooks) {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "cli/timeline_json.h"
+#include "cli/timeline_options.h"
+#include "config/error.h"
 
 namespace nearfar::timeline_test {
 namespace {
@@ -100,6 +102,59 @@ TEST(TimelineJson, WalkersAreThreadsOfTheirDevice) {
   EXPECT_DOUBLE_EQ(events[2]["ts"], 1.0);
   EXPECT_DOUBLE_EQ(events[2]["dur"], 0.1);
   EXPECT_EQ(events[2]["args"]["address"], "0x42000");  // of 4 KiB pages
+}
+
+TimelineFilter filter_of(TimelineArguments arguments) {
+  SystemSpec system;
+  system.gpus = 4;
+  arguments.file = "t.json";
+  return timeline_filter(arguments, system);
+}
+
+TEST(TimelineOptions, TakeDecimalAndHexadecimalNumbers) {
+  const TimelineFilter filter = filter_of({.gpu = "03", .bytes = "0x1000-0x1fff", .cycles = "01000-02000"});
+  EXPECT_TRUE(filter.on);
+  EXPECT_EQ(filter.device, 3U);
+  EXPECT_EQ(filter.first_byte, 0x1000U);
+  EXPECT_EQ(filter.last_byte, 0x1fffU);
+  EXPECT_EQ(filter.from, 1000U) << "not octal";
+  EXPECT_EQ(filter.to, 2000U);
+}
+
+TEST(TimelineOptions, RefuseAnythingElse) {
+  for (const char* range : {"1000--5", "-5", "5-", "5", "-", "2-1", "1-2-3", "+1-2", " 1-2", "1-2 ", "0x-0x1", "1-1f",
+                            "0-18446744073709551616"}) {
+    EXPECT_THROW(filter_of({.cycles = range}), InputError) << range;
+    EXPECT_THROW(filter_of({.bytes = range}), InputError) << range;
+  }
+  for (const char* gpu : {"-1", "4", "1-2", "x", "0x", "1 "}) {
+    try {
+      filter_of({.gpu = gpu});
+      FAIL() << gpu;
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.what(), "--timeline-gpu takes the number of a GPU of the system, 0 to 3; `" + std::string(gpu) +
+                                  "` is not one.");
+    }
+  }
+}
+
+TEST(TimelineNote, SaysWhyThereIsLessThanWasAskedFor) {
+  Report report;
+  report.machine.system = "some-system";
+  EXPECT_EQ(timeline_note(report), "") << "nobody asked";
+  report.experiment.timeline.on = true;
+  report.machine.loaded.spec.translation.kind = TranslationKind::Ideal;
+  EXPECT_EQ(timeline_note(report),
+            "The timeline is empty: the system `some-system` translates addresses without requests (translation.kind "
+            "is ideal).");
+  report.machine.loaded.spec.translation.kind = TranslationKind::Mmu;
+  EXPECT_EQ(timeline_note(report), "The timeline is empty: nothing happened in what the --timeline-… options select.");
+  report.result.timeline = {request("miss", 10, 20)};
+  EXPECT_EQ(timeline_note(report), "");
+  report.result.timeline_lost = 1234;
+  EXPECT_EQ(timeline_note(report),
+            "1,234 events were left out of the timeline, which would be too large; --timeline-cycles, --timeline-gpu "
+            "and --timeline-addresses select less.");
 }
 
 }  // namespace

@@ -678,6 +678,12 @@ const std::vector<BadConfig>& bad_configs() {
        R"(--set: `page.size` takes 4K or 2M: `64K` is none of them. Did you mean `4K`?
   page.size=64K
             ^~~)"},
+      {"PageSizeInBytes",
+       "base: base\n"sv,
+       {"page.size=2MiB"},
+       R"(--set: `page.size` takes 4K or 2M: `2MiB` is none of them. Did you mean `2M`?
+  page.size=2MiB
+            ^~~~)"},
       {"L1Sets",
        "base: base\n"sv,
        {"gpu.l1v.size=10000", "gpu.l1v.ways=2"},

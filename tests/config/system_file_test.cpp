@@ -274,6 +274,9 @@ TEST(SystemFile, FilesThatCannotBeReadSaySo) {
   const TempSystems systems;
   const std::string folder = systems.directory().string();
   EXPECT_EQ(failure(folder + "/none.yaml"), folder + "/none.yaml: there is no such file.");
+  std::filesystem::create_symlink("round.yaml", folder + "/round.yaml");  // neither there nor not there
+  EXPECT_EQ(failure(folder + "/round.yaml"),
+            folder + "/round.yaml: cannot be read: Too many levels of symbolic links.");
   std::filesystem::create_directory(folder + "/folder.yaml");
   EXPECT_EQ(failure(folder + "/folder.yaml"), folder + "/folder.yaml: is a directory, not a file.");
   EXPECT_EQ(failure("folder"), "systems/folder.yaml: is a directory, not a file.");

@@ -43,6 +43,8 @@ TEST(Units, RefusesSizes) {
 TEST(Units, HintsAtTheRightUnit) {
   EXPECT_EQ(problem_of([] { return parse_bytes("1.5GB"); }),
             "`GB` is not a unit here, because sizes are powers of 1024. Did you mean `1.5GiB`?");
+  EXPECT_EQ(problem_of([] { return parse_bytes("4M"); }),
+            "`M` is not a unit here, because sizes are powers of 1024. Did you mean `4MiB`?");
   EXPECT_EQ(problem_of([] { return parse_frequency("1.5gHz"); }), "`gHz` is not a unit here. Did you mean `GHz`?");
 }
 

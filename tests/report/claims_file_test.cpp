@@ -108,7 +108,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "the claim `p.one` lacks `plot`, since it says where it is measured."},
         Mistake{
             "    sentence: s\n    figure: f\n    unit: x\n    quality: speedup\n    published: 1\n    because: p.on\n",
-            "claims/p.yaml:9:14: there is no claim `p.on` in this file. Did you mean `p.one`?"}));
+            "claims/p.yaml:9:14: there is no claim `p.on` in this file. Did you mean `p.one`?"},
+        Mistake{
+            "    sentence: s\n    figure: f\n    unit: x\n    quality: speedup\n    published: 1\n    because: p.one\n",
+            "claims/p.yaml:9:14: `p.one` names itself; a reason is another claim."}));
 
 }  // namespace
 }  // namespace nearfar::claims_file_test

@@ -81,6 +81,15 @@ TEST_F(Reproduction, PutsPublishedBesideMeasured) {
   EXPECT_EQ(json["claims"][1]["verdict"], "not measured");
 }
 
+TEST_F(Reproduction, NamesTheMechanismEvenWhenItIsCalledLikeThePaper) {
+  std::string whole = claim("whole", ">0.5", "unlimited");
+  whole.replace(whole.find(".whole"), 6, "");
+  std::string part = claim("part", ">0.5", "unlimited");
+  part.insert(part.rfind('}'), ", because: made-up");
+  claims(whole + part);
+  EXPECT_THAT(program("reproduce --quick --quiet").out, HasSubstr(" made-up >0.5× → "));
+}
+
 TEST_F(Reproduction, SaysByItsExitCodeThatSomethingIsOpposite) {
   claims(claim("slow", "2.0", "one walker"));
   const Outcome outcome = program("reproduce --quick --quiet");
@@ -122,6 +131,17 @@ TEST_F(Reproduction, CanBePlannedWithoutAStore) {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr("3 of 3 runs are missing"));
     EXPECT_FALSE(std::filesystem::exists(scratch_.file("nearfar.db")));
+  }
+}
+
+TEST_F(Reproduction, AMistakeInANumberLeavesNoStore) {
+  for (const char* command :
+       {"study walkers --jobs -1", "study walkers --timeout -1", "study walkers --chunk x", "reproduce --jobs x",
+        "tune MT --vary gpus=1,2 --jobs x", "compose MT --system mmu-4gpu --designs first-touch --jobs x"}) {
+    const Outcome outcome = program(command);
+    EXPECT_EQ(outcome.code, 2) << command;
+    EXPECT_THAT(outcome.err, HasSubstr("must be a whole number from 0 to"));
+    EXPECT_FALSE(std::filesystem::exists(scratch_.file("nearfar.db"))) << command;
   }
 }
 
@@ -183,6 +203,15 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"tune MT --vary gpus=1", "--vary wants key=v1,v2,…"},
                       Mistake{"tune MT --vary gpus=1,1", "names the setting `1` twice"},
                       Mistake{"tune MT --vary gpus=1,2 --vary gpus=1,2", "--vary gpus is given twice"},
+                      Mistake{"tune MT --vary gpus=1,2 --set gpus=4",
+                              "--vary gpus=1,2 and --set gpus=4 both decide `gpus`; give one of them."},
+                      Mistake{"tune MT --vary gpus=1,x --database /dev/null/x", "nearfar: error: --vary: `gpus` takes"},
+                      Mistake{"tune MT MT --vary gpus=1,2", "The workload `MT` is named twice."},
+                      Mistake{"compose MT MT --designs idyll --system mmu-4gpu", "The workload `MT` is named twice."},
+                      Mistake{"report X X", "The study `X` is named twice."},
+                      Mistake{"reproduce idyll idyll --dry-run", "The paper `idyll` is named twice."},
+                      Mistake{"reproduce idyll --report x --json x --database /dev/null/x",
+                              "Two results cannot go to one file"},
                       Mistake{"tune MT --vary gpuss=1,2 --database /dev/null/x", "Did you mean `gpus`?"},
                       Mistake{"tune MT --vary gpus=1,2 --json - --svg -", "Only one file can go to standard output."},
                       Mistake{"tune MTT --vary gpus=1,2", "Did you mean `MT`?"},

@@ -75,7 +75,7 @@ TEST_F(Measured, ClaimsTakeTheirNumbersFromTheFigure) {
   EXPECT_THAT(claims[7].values, ElementsAre(1, 2)) << "a published number for each series";
   EXPECT_EQ(claims[7].verdict, Verdict::Met);
   EXPECT_EQ(claims[8].verdict, Verdict::NotMeasured);
-  EXPECT_EQ(claims[8].note, "the figure has no series `nwe`");
+  EXPECT_EQ(claims[8].note, "the figure has no series `nwe` (did you mean `new`?)");
 }
 
 TEST_F(Measured, MeansOverLessThanEverythingAreNoVerdict) {
@@ -108,9 +108,26 @@ TEST_F(Measured, ReasonsAreThoseOfTheSeries) {
 
 TEST_F(Measured, FiguresThatAreNotThereAreNamed) {
   EXPECT_EQ(measure_claims(papers_, {})[0].note, "study s is not there");
+  EXPECT_EQ(measure_claims(papers_, {}, {"r", "s"})[0].note, "study s is not there") << "it was not looked at";
+  papers_[0].claims[0].study = "speedsup";
+  EXPECT_EQ(measure_claims(papers_, {}, {"s", "speedups"})[0].note,
+            "study speedsup is not there (did you mean `speedups`?)");
+  papers_[0].claims[0].study = "s";
   FigureData other = figure();
   other.id = "latency";
   EXPECT_EQ(measure_claims(papers_, {other})[0].note, "the study has no figure `speedup`");
+  other.id = "speedups";
+  EXPECT_EQ(measure_claims(papers_, {other})[0].note, "the study has no figure `speedup` (did you mean `speedups`?)");
+}
+
+TEST_F(Measured, NumbersThatCannotBeJudgedHaveAReason) {
+  papers_[0].claims[0].published = *parse_published("1.5 1.2 1.1");
+  const auto claims = measure_claims(papers_, {figure()});
+  EXPECT_EQ(claims[0].verdict, Verdict::NotMeasured);
+  EXPECT_EQ(claims[0].note, "3 numbers are published, but 1 is measured");
+  FigureData negative = figure();
+  negative.series[1].values[0] = -1;
+  EXPECT_EQ(measure_claims(papers_, {negative})[3].note, "a measured value is not a number") << "a geometric mean";
 }
 
 TEST_F(Measured, PublishedNumbersAreMarkedWhereTheyBelong) {

@@ -23,6 +23,7 @@ TEST(Expression, FollowsTheUsualOrder) {
   EXPECT_EQ(value("(a.x + b_1.y) * 2"), 20);
   EXPECT_EQ(value("-a.x + 1e1"), 4);
   EXPECT_EQ(value("12 / a.x / b_1.y"), 0.5);
+  EXPECT_EQ(value("12 /\n\ta.x\n/ b_1.y\n"), 0.5) << "as a text over several lines is read";
 }
 
 TEST(Expression, HasNoValueWhereThereIsNone) {

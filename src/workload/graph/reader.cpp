@@ -40,6 +40,7 @@ class Lines {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (fs::is_directory(status)) throw InputError(fmt::format("{}: is a directory, not a file.", path));
+    if (!fs::status_known(status)) throw InputError(fmt::format("{}: cannot be read: {}.", path, error.message()));
     if (!fs::exists(status)) throw InputError(fmt::format("{}: there is no such file.", path));
     file_.open(path, std::ios::binary);
     if (!file_) throw InputError(fmt::format("{}: cannot be read: {}.", path, std::strerror(errno)));
