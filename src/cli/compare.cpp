@@ -59,7 +59,10 @@ std::vector<Variant> make_variants(const CompareArguments& arguments) {
         std::vector<std::string> label;
         if (systems.size() > 1) label.push_back(system);
         if (designs.size() > 1 || (systems.size() == 1 && setting.empty())) label.push_back(design);
-        if (!setting.empty()) overrides.push_back(setting), label.push_back(setting);
+        if (!setting.empty()) {
+          overrides.push_back(setting);
+          label.push_back(setting);
+        }
         variants.push_back({join(label, " "), make_machine(system, design, overrides)});
       }
     }
