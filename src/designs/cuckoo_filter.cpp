@@ -9,6 +9,7 @@ namespace nearfar {
 CuckooFilter::CuckooFilter(const CuckooFilterSpec& spec, Hash hash)
     : spec_(spec),
       hash_(hash),
+      fingerprints_((1U << spec.fingerprint_bits) - 1),
       random_(spec.seed),
       most_(static_cast<std::uint32_t>((std::uint64_t{1} << spec.counter_bits) - 1)),
       slots_(std::size_t{spec.buckets} * spec.slots),
@@ -25,7 +26,7 @@ CuckooFilter::CuckooFilter(const CuckooFilterSpec& spec, Hash hash)
 CuckooFilter::Place CuckooFilter::place_of(std::uint64_t key) const {
   const std::uint64_t h = hash_(key, spec_.seed);
   const auto first = static_cast<std::uint32_t>((h >> 32) * spec_.buckets >> 32);
-  const auto fingerprint = static_cast<std::uint16_t>(1 + (h & 0xffff'ffff) % ((1U << spec_.fingerprint_bits) - 1));
+  const auto fingerprint = static_cast<std::uint16_t>(1 + fingerprints_.remainder(h & 0xffff'ffff));
   return {first, other(first, fingerprint), fingerprint};
 }
 

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "designs/metro_hash.h"
+#include "sim/divider.h"
 #include "translation/page.h"
 
 namespace nearfar {
@@ -104,6 +105,7 @@ class CuckooFilter {
 
   CuckooFilterSpec spec_;
   Hash hash_;
+  Divider fingerprints_;  ///< how many there are
   std::uint64_t random_;
   std::uint32_t most_;                 ///< a counter's greatest value
   std::vector<Slot> slots_;            ///< bucket by bucket
