@@ -100,7 +100,8 @@ void speed(const Subject& subject) {
   }
 }
 
-/// Seconds that two runs of one thread take side by side: two threads of one run cannot do better than half of that.
+/// Seconds that two runs of one thread take side by side: what the machine gives to two that share nothing, caches
+/// among it, of which two threads of one run have half as much to fill.
 double side_by_side(const SystemSpec& system, const std::shared_ptr<const Workload>& workload) {
   const auto begin = std::chrono::steady_clock::now();
   {

@@ -38,7 +38,6 @@ std::vector<std::string> read_designs(const ComposeArguments& arguments) {
   }
   std::vector<std::string> designs = split(arguments.designs, ',');
   for (const std::string& design : designs) {
-    check_names("design", design);
     if (parse_designs(design).size() != 1) {
       throw InputError(fmt::format("--designs takes single designs with commas between; `{}` is not one.", design));
     }

@@ -44,7 +44,6 @@ void perform_cost(const CostArguments& arguments) {
     throw InputError(
         "`nearfar cost` needs a DESIGN, as in `nearfar cost idyll`; `nearfar list designs` shows them all.");
   }
-  check_names("design", arguments.design);
   const std::vector<std::string> names = parse_designs(arguments.design);
   const std::vector<const Design*> chosen = choose_designs(names);
   std::vector<std::string> overrides = arguments.overrides;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "config/error.h"
@@ -17,6 +18,13 @@ std::vector<std::string> split(std::string_view text, char separator) {
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
   }
+}
+
+std::vector<std::string> split_names(std::string_view what, std::string_view text) {
+  std::vector<std::string> names = split(text, '+');
+  if (std::ranges::find(names, "") == names.end()) return names;
+  throw InputError(
+      fmt::format("The name of a {} is missing{}.", what, text.empty() ? "" : fmt::format(" in `{}`", text)));
 }
 
 std::string join(std::span<const std::string> parts, std::string_view separator) {

@@ -22,7 +22,7 @@ std::vector<DesignInfo> list_designs() {
 std::vector<std::string> parse_designs(std::string_view text) {
   std::vector<std::string> known;
   for (const DesignInfo& design : list_designs()) known.push_back(design.name);
-  std::vector<std::string> names = split(text, '+');
+  std::vector<std::string> names = split_names("design", text);
   for (const std::string& name : names) {
     if (std::ranges::find(known, name) != known.end()) continue;
     throw InputError(fmt::format("There is no design `{}`.{} `nearfar list designs` shows them all.", name,

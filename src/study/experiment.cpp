@@ -90,15 +90,9 @@ std::vector<std::string> single_names(const std::vector<std::string>& all_names)
 
 }  // namespace
 
-void check_names(std::string_view what, const std::string& names) {
-  if (std::ranges::count(split(names, '+'), "") == 0) return;
-  throw InputError(fmt::format("The name of a {} is missing{}.", what, names.empty() ? "" : " in `" + names + "`"));
-}
-
 std::vector<ApplicationPart> application_parts(const std::string& names, SizeClass size) {
-  check_names("workload", names);
   std::vector<ApplicationPart> parts;
-  for (const std::string& name : split(names, '+')) {
+  for (const std::string& name : split_names("workload", names)) {
     const auto mix = std::ranges::find(mixes(), name, &Mix::name);
     if (mix == mixes().end()) {
       parts.push_back({name});
@@ -152,7 +146,6 @@ std::vector<std::string> parameters_for(const std::string& names, const std::vec
 
 NamedSystem make_machine(const std::string& system, const std::string& designs,
                          const std::vector<std::string>& overrides) {
-  check_names("design", designs);
   const std::vector<std::string> names = parse_designs(designs);
   return {system, names, load_system_with(names, system, overrides), overrides};
 }

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "machine/run.h"
@@ -56,9 +55,6 @@ struct ApplicationPart {
   std::string name;
   std::vector<ParameterSetting> settings{};
 };
-
-/// Refuses "a+" and "+b", in which the name of a `what` is missing.
-void check_names(std::string_view what, const std::string& names);
 
 /// "FIR+KM" or "W1", or both, taken apart.
 std::vector<ApplicationPart> application_parts(const std::string& names, SizeClass size);

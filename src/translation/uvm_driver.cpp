@@ -22,8 +22,10 @@ void UvmStats::describe(StatVisitor& visitor) {
                   remote_mappings);
   visitor.counter("migration.replications", "pages", "Copies made for readers.", replications);
   visitor.counter("migration.write_upgrades", "pages", "Copies made the only one for a writer.", write_upgrades);
-  visitor.counter("migration.requests_dropped", "messages", "Requests of access counters that came too late.",
-                  requests_dropped);
+  visitor.counter(
+      "migration.requests_dropped", "messages",
+      "Requests of access counters that were refused: the page moves, has moved or stays, or there is no room.",
+      requests_dropped);
   visitor.counter("migration.wait", "cycles", "Time from a movement's lock until all old mappings were void, summed.",
                   wait);
   visitor.counter("migration.total", "cycles", "Time from a movement's lock to its end, summed.", total);

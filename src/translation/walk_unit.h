@@ -1,8 +1,9 @@
 // Walkers, their bounded queue and their walk cache. One class serves the GMMU, the IOMMU and the host's MMU.
 //
 // A request that finds a free walker starts at once; else it waits in the queue, first come, first served; where that
-// is full, outside it. While a request that writes a page's entry is walking, no other request of that page starts.
-// Designs may decide which request starts (walk_order.h) and how an entry is got (walk_access.h).
+// is full, outside it, where messages go before misses and an older miss before a younger one. While a request that
+// writes a page's entry is walking, no other request of that page starts. Designs may decide which request starts
+// (walk_order.h) and how an entry is got (walk_access.h).
 #pragma once
 
 #include <array>

@@ -60,6 +60,11 @@ TEST(Designs, OnOneSeamAreRefusedByName) {
   EXPECT_NE(error_of({"ideal-walkers", "ideal-walkers"}), "");
 }
 
+TEST(Designs, ListEveryStatisticOnce) {
+  const std::vector<StatInfo> all = list_all_statistics();
+  EXPECT_EQ(std::ranges::adjacent_find(all, {}, &StatInfo::name), all.end());
+}
+
 TEST(Designs, OnDifferentSeamsCompose) {
   EXPECT_EQ(error_of({"first-touch", "ideal-walkers", "ideal-pw-cache", "zero-latency-invalidation"}), "");
 }

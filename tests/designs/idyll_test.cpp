@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "config/error.h"
 #include "designs/design.h"
 #include "designs/mmu_parts.h"
 
@@ -134,8 +135,7 @@ struct OneMovement {
     rig.warm(0, 9);
     rig.warm(1, 9);
     rig.warm_host(9);
-    const PhysPage frame = rig.host().driver().record({0, 9}).owner;
-    rig.at(1, 0, [this, frame] { rig.frames(1).count_remote(frame, 4); });
+    rig.fill_counter(1, 9, 0);
     rig.run();
     EXPECT_TRUE(rig.idle());
     EXPECT_EQ(rig.uvm().migrations, 1U);
@@ -457,7 +457,6 @@ TEST(Irmb, InvalidationOvertakesAMappingThatIsNotWritten) {
     rig.own(1, 9);
     rig.map(2, 9);
     rig.warm_host(9);
-    const PhysPage frame = rig.host().driver().record({0, 9}).owner;
     // Its mapping comes at 933 and is written from then on, or behind another walk; the invalidation comes at 983.
     // An older invalidation of the page is void by the mapping, and counts when that is written or taken back.
     rig.at(0, 520, [&] { parts.irmb[0]->take({0, 9}, 0); });
@@ -466,7 +465,7 @@ TEST(Irmb, InvalidationOvertakesAMappingThatIsNotWritten) {
       rig.own(0, kRegion * 40);
       rig.ask(0, kRegion * 40, 900, false, 1);
     }
-    rig.at(2, 683, [&] { rig.frames(2).count_remote(frame, 4); });
+    rig.fill_counter(2, 9, 683);
     rig.run();
     EXPECT_EQ(rig.gmmu(0).stats().updates_cancelled, walking ? 0U : 1U);
     EXPECT_EQ(rig.mapping_of(0, 9).page.device(), DeviceId{2});
@@ -539,7 +538,18 @@ TEST(Idyll, CostsWhatItsBuffersTake) {
   EXPECT_EQ(costs[1].items[0].bits, 5760U);
   EXPECT_EQ(costs[1].items[1].bits, 360U);
   const auto in_memory = cost_of(std::vector<std::string>{"idyll-inmem"}, "mmu-4gpu-counters", {});
+  ASSERT_EQ(in_memory[0].items.size(), 2U);
   EXPECT_EQ(in_memory[0].items[0].bits, 512U * 8);
+  EXPECT_EQ(in_memory[0].items[1].formula, "64 bits of memory for each page");
+}
+
+TEST(Idyll, DirectoriesTakeThePlaceOfInvalidateTargets) {
+  const std::vector<std::string> broadcast = {"invalidate.targets=broadcast"};
+  for (const char* design : {"idyll-dir", "idyll-inmem"}) {
+    const std::vector<std::string> designs = {design};
+    EXPECT_THROW(load_system_with(designs, "mmu-4gpu-counters", broadcast), InputError) << design;
+  }
+  EXPECT_NO_THROW(load_system_with(std::vector<std::string>{"idyll-lazy"}, "mmu-4gpu-counters", broadcast));
 }
 
 }  // namespace

@@ -462,9 +462,9 @@ TEST(Neighborhood, IsAPlainModelOnRandomRequests) {
   }
 }
 
-std::uint64_t bits_of(const std::vector<std::string>& overrides) {
+std::uint64_t bits_of(const std::vector<std::string>& overrides, const char* design = "neighborhood") {
   std::uint64_t bits = 0;
-  const std::vector<std::string> designs = {"neighborhood"};
+  const std::vector<std::string> designs = {design};
   for (const DesignCost& cost : cost_of(designs, "svm-1gpu", overrides)) {
     for (const StorageItem& item : cost.items) bits += item.bits;
   }
@@ -475,6 +475,7 @@ TEST(Neighborhood, CostsWhatIsPublished) {
   EXPECT_EQ(bits_of({}), 1448U * 8);  // published as around 1.5 KB
   EXPECT_EQ(bits_of({"iommu.walkers=32"}), 1568U * 8);
   EXPECT_EQ(bits_of({"iommu.pw_queue.entries=1024"}), 5672U * 8);
+  EXPECT_EQ(bits_of({}, "neighborhood-leaf"), 256U + 8 * 40);  // neither levels nor addresses wait with a request
 }
 
 TEST(Neighborhood, NeedsWalksByLevelAndANumberOfWalkers) {

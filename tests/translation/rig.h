@@ -17,6 +17,7 @@
 namespace nearfar {
 
 inline constexpr Cycle kLink = 150;
+inline constexpr std::uint32_t kThreshold = 4;  // of access counters
 
 /// Sends messages straight to the other partition.
 class Wire : public Messenger {
@@ -155,6 +156,11 @@ class Rig {
   void ask(unsigned g, std::uint64_t number, Cycle when, bool write = false, unsigned cu = 0, Pid pid = 0) {
     at(g, when, [=, this] { l2(g).request(cu, PageKey{pid, number}, write, partition(g).now() + 1); });
   }
+  /// As many accesses of a GPU leave it for a page elsewhere as fill its counter.
+  void fill_counter(unsigned g, std::uint64_t number, Cycle when) {
+    const PhysPage frame = host().driver().record({0, number}).owner;
+    at(g, when, [this, g, frame] { frames(g).count_remote(frame, kThreshold); });
+  }
   /// Runs `action` in a device's partition.
   void at(unsigned device, Cycle when, std::function<void()> action) {
     actions_.push_back(std::move(action));
@@ -229,8 +235,8 @@ class Rig {
           action_handler(p.add_handler<&GpuSide::act>(this)) {
       p.set_port<&GpuSide::on_message>(MessagePort::Fabric, this);
       const bool counts = o.host.uvm.policy == PagePolicy::AccessCounter;
-      frames =
-          std::make_unique<FrameUse>(o.gpus + 1, o.gmmu.size, AccessCounterSpec{counts ? 4U : 0U, o.counter_region});
+      frames = std::make_unique<FrameUse>(o.gpus + 1, o.gmmu.size,
+                                          AccessCounterSpec{counts ? kThreshold : 0U, o.counter_region});
       if (o.ats) {
         ats = std::make_unique<AtsPort>(p, o.gmmu.host, *tlb, wire, *this);
       } else {

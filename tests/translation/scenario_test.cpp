@@ -430,9 +430,8 @@ TEST(AccessCounter, RequestForAMovingPageIsDropped) {
   rig.own(0, 9);
   rig.map(1, 9);
   rig.map(2, 9);
-  const PhysPage frame = rig.host().driver().record({0, 9}).owner;
-  rig.at(1, 0, [&] { rig.frames(1).count_remote(frame, 4); });
-  rig.at(2, 50, [&] { rig.frames(2).count_remote(frame, 4); });
+  rig.fill_counter(1, 9, 0);
+  rig.fill_counter(2, 9, 50);
   rig.run();
   EXPECT_EQ(rig.uvm().requests_dropped, 1U);
   EXPECT_EQ(rig.uvm().migrations, 1U);
