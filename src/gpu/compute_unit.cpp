@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "gpu/scalar_cache.h"
+#include "sim/prefetch.h"
 
 namespace nearfar {
 namespace {
@@ -15,6 +16,13 @@ Cycle widen(Cycle now, std::uint32_t low) {
   return now + static_cast<Cycle>(
                    static_cast<std::int64_t>(static_cast<std::int32_t>(low - static_cast<std::uint32_t>(now))));
 }
+
+/// Lines of the host's cache that are fetched of a wavefront and of its stream's frame.
+constexpr std::size_t kWaveLines = (sizeof(Wavefront) + kHostLine - 1) / kHostLine;
+constexpr std::size_t kFrameLines = 4;
+/// Lines of a compute unit that completions touch, and those that instructions touch too.
+constexpr std::size_t kCompletionLines = 7;
+constexpr std::size_t kInstructionLines = 10;
 
 }  // namespace
 
@@ -39,25 +47,25 @@ void ComputeUnitStats::describe(StatVisitor& visitor) {
 
 ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCache& scalar, unsigned index)
     : context_(context),
+      waves_(std::size_t{context.spec.cu.simds} * context.spec.cu.waves_per_simd),
+      wakings_(waves_.size()),
+      l1_(context.spec.l1v, context.spec.line),
+      index_(index),
+      wave_handler_(context.partition.add_handler<&ComputeUnit::on_wave>(this)),
+      simd_free_(context.spec.cu.simds, 0),
       listener_(listener),
       scalar_(scalar),
-      index_(index),
-      l1_(context.spec.l1v, context.spec.line),
-      waves_(std::size_t{context.spec.cu.simds} * context.spec.cu.waves_per_simd),
       groups_(waves_.size()),
-      simd_free_(context.spec.cu.simds, 0),
       simd_waves_(context.spec.cu.simds, 0),
       local_bytes_free_(context.spec.cu.local_memory),
       free_waves_(static_cast<std::uint32_t>(waves_.size())),
-      wave_handler_(context.partition.add_handler<&ComputeUnit::on_wave>(this)),
       tlb_(context.spec.l1_tlb) {
   context.partition.set_preparation<&ComputeUnit::prepare_wave, ComputeUnit>(wave_handler_);
   for (std::size_t slot = 0; slot < waves_.size(); ++slot) {
     Wavefront& wave = waves_[slot];
     wave.slot = static_cast<std::uint8_t>(slot);
     wave.simd = static_cast<std::uint8_t>(slot % context.spec.cu.simds);
-    wave.event = context.partition.pool().take();
-    wave.event->user = static_cast<std::uint32_t>(slot);
+    wakings_[slot].user = static_cast<std::uint32_t>(slot);
   }
   if (context.oracle != nullptr) versions_.resize(l1_.tags().slots());
 }
@@ -82,7 +90,7 @@ void ComputeUnit::start_group(std::uint64_t group, Cycle when) {
   for (std::uint32_t w = 0; w < waves; ++w) {
     Wavefront& wave = take_slot();
     wave.stream = context_.workload->wavefront(context_.launch_index, launch.wave(group, w, lanes));
-    wave.event->carry(static_cast<const std::byte*>(wave.stream.frame()));
+    wakings_[wave.slot].carry(static_cast<const std::byte*>(wave.stream.frame()));
     wave.group = static_cast<std::uint16_t>(place - groups_.begin());
     wave.other_ready = 0;
     wave.loads_issued = 0;
@@ -125,16 +133,43 @@ void ComputeUnit::end(Wavefront& wave) {
 void ComputeUnit::on_wave(Transaction* t) { advance(waves_[t->user]); }
 
 /// Its event knows where its stream's frame is: to read that from the wavefront would wait for the wavefront.
-void ComputeUnit::prepare_wave(const Transaction& t) const {
-  const auto* wave = reinterpret_cast<const std::byte*>(&waves_[t.user]);
-  const auto* frame = t.carried<const std::byte>();
-  for (unsigned line = 0; line < 3; ++line) __builtin_prefetch(wave + line * 64);
-  for (unsigned line = 0; line < 4; ++line) __builtin_prefetch(frame + line * 64);
+void ComputeUnit::prepare_wave(const Transaction& t, PrefetchStep step) const {
+  if (step != PrefetchStep::First) return;
+  prefetch_lines(&waves_[t.user], kWaveLines);
+  prefetch_lines(t.carried<const std::byte>(), kFrameLines);
+  if (context_.partition.crowded()) prefetch_lines(this, kInstructionLines);
+}
+
+void ComputeUnit::prepare_fill(const Transaction& t, PrefetchStep step) const {
+  const unsigned slot = wave_slot(static_cast<PendingLines::Target>(t.target));
+  switch (step) {
+    case PrefetchStep::First:
+      prefetch_lines(this, kCompletionLines);
+      prefetch_lines(&waves_[slot], kWaveLines);
+      prefetch_line(&wakings_[slot]);
+      break;
+    case PrefetchStep::Second: prefetch_lines(wakings_[slot].carried<const std::byte>(), kFrameLines); break;
+    case PrefetchStep::Third: break;
+  }
+  l1_.prefetch(t.line.page(), t.mask, step);
+}
+
+/// Room in the store buffer is what a store that stalled waits for: it will go on.
+void ComputeUnit::prepare_stores_ordered(PrefetchStep step) const {
+  if (step == PrefetchStep::First) {
+    prefetch_lines(this, kCompletionLines);
+  } else if (stall_ == Stall::StoreBuffer && step == PrefetchStep::Second) {
+    prefetch_line(&pages_[next_page_]);
+    prefetch_line(in_unit_);
+  } else if (stall_ == Stall::StoreBuffer) {
+    const PageAccess& page = pages_[next_page_];
+    l1_.prefetch(page.page, page.lines & -page.lines, PrefetchStep::First);
+  }
 }
 
 void ComputeUnit::sleep(Wavefront& wave, Cycle until) {
   wave.state = WaveState::Ready;
-  context_.partition.schedule(wave.event, wave_handler_, until);
+  context_.partition.schedule(&wakings_[wave.slot], wave_handler_, until);
 }
 
 void ComputeUnit::fetch(Wavefront& wave) {
@@ -354,7 +389,7 @@ void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
 }
 
 void ComputeUnit::lines_come(PendingLines::Target target, std::uint64_t lines) {
-  lines_done(waves_[target >> 4], target & (kLoadSlots - 1), static_cast<unsigned>(std::popcount(lines)));
+  lines_done(waves_[wave_slot(target)], target & (kLoadSlots - 1), static_cast<unsigned>(std::popcount(lines)));
 }
 
 /// `lines` of those that a load waits for are there, or have gone on their way.

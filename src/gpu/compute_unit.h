@@ -91,7 +91,7 @@ class GroupListener {
   virtual void stores_settled() = 0;  ///< a compute unit has no store on its way any more
 };
 
-class ComputeUnit {
+class alignas(kHostLine) ComputeUnit {
  public:
   ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCache& scalar, unsigned index);
 
@@ -118,8 +118,9 @@ class ComputeUnit {
     units[waiter >> 1].room_freed((waiter & 1) != 0);
   }
 
-  /// Brings what the fill of `lines` of a page will touch into the host's cache.
-  void prefetch(PhysPage page, std::uint64_t lines) const { l1_.prefetch(page, lines); }
+  /// Bring what a fill, or the news of stores, will touch into the host's cache.
+  void prepare_fill(const Transaction& t, PrefetchStep step) const;
+  void prepare_stores_ordered(PrefetchStep step) const;
 
   void acquire() { l1_.acquire(); }
 
@@ -145,7 +146,7 @@ class ComputeUnit {
   enum class Stall : std::uint8_t { None, Register, StoreBuffer, Room, Tlb };
 
   void on_wave(Transaction* t);
-  void prepare_wave(const Transaction& t) const;
+  void prepare_wave(const Transaction& t, PrefetchStep step) const;
   void advance(Wavefront& wave);
   void fetch(Wavefront& wave);
   void sleep(Wavefront& wave, Cycle until);
@@ -185,45 +186,52 @@ class ComputeUnit {
     std::uint64_t lines = 0;
     unsigned first_bytes = 0;
     unsigned last_bytes = 0;
+    PendingLines::Target target = 0;  ///< loads: who asked first
     Cycle when = 0;
   };
   void send(TransactionKind kind, PhysPage page, const Leaving& leaving);
   void add_store(PhysPage page, Leaving& leaving, std::uint64_t line, unsigned bytes, Cycle when);
   void finish_instruction(Wavefront& wave);
+  /// How the L1's miss registers remember who waits: a wavefront's slot and one of its loads.
+  static PendingLines::Target load_target(const Wavefront& wave, unsigned load) {
+    return static_cast<PendingLines::Target>(wave.slot << 4 | load);
+  }
+  static unsigned wave_slot(PendingLines::Target target) { return target >> 4; }
   void lines_come(PendingLines::Target target, std::uint64_t lines);
   void lines_done(Wavefront& wave, unsigned load, unsigned lines);
 
+  // What every completion touches comes first, then what instructions need.
   GpuContext& context_;
+  Wavefront* in_unit_ = nullptr;  ///< whose instruction is in the load/store unit
+  std::uint32_t stores_outstanding_ = 0;
+  Stall stall_ = Stall::None;
+  Stall translated_stall_ = Stall::None;
+  Stall lacking_ = Stall::None;     ///< what the access that was tried last lacks
+  bool trying_translated_ = false;  ///< which of the two asks for room now
+  std::vector<Wavefront> waves_;
+  std::vector<Transaction> wakings_;  ///< by wavefront slot: its event
+  std::size_t next_page_ = 0;
+  std::vector<PageAccess> pages_;
+  Wavefront* turn_ = nullptr;  ///< who comes from the queue and may pass the others in it
+  WaveQueue unit_queue_;
+  WaveQueue fences_;
+  L1Cache l1_;
+  unsigned index_;
+  HandlerId wave_handler_;
+  std::vector<Cycle> simd_free_;
+  std::vector<std::uint16_t> partial_;  ///< bytes of the lines that a store writes in part
+  ComputeUnitStats stats_;
   GroupListener& listener_;
   ScalarCache& scalar_;
-  unsigned index_;
-  L1Cache l1_;
   std::vector<std::uint32_t> versions_;  ///< by L1 slot, when the oracle is on
-  std::vector<Wavefront> waves_;
   std::vector<Workgroup> groups_;
-  std::vector<Cycle> simd_free_;
   std::vector<std::uint32_t> simd_waves_;
   Cycle local_free_ = 0;
   std::uint64_t local_bytes_free_;
   std::uint32_t free_waves_;
-  std::uint32_t stores_outstanding_ = 0;
-  HandlerId wave_handler_;
-
-  Wavefront* in_unit_ = nullptr;  ///< whose instruction is in the load/store unit
-  Stall stall_ = Stall::None;
-  Wavefront* turn_ = nullptr;  ///< who comes from the queue and may pass the others in it
-  std::vector<PageAccess> pages_;
-  std::size_t next_page_ = 0;
-  std::vector<std::uint16_t> partial_;  ///< bytes of the lines that a store writes in part
   L1Tlb tlb_;
-  ParkedQueue translated_;  ///< accesses that have their translation and wait for their turn
-  Stall translated_stall_ = Stall::None;
-  bool trying_translated_ = false;  ///< which of the two asks for room now
-  Stall lacking_ = Stall::None;     ///< what the access that was tried last lacks
-  WaveQueue scalar_tlb_waiters_;    ///< scalar loads that found no register of the L1 TLB
-  WaveQueue unit_queue_;
-  WaveQueue fences_;
-  ComputeUnitStats stats_;
+  ParkedQueue translated_;        ///< accesses that have their translation and wait for their turn
+  WaveQueue scalar_tlb_waiters_;  ///< scalar loads that found no register of the L1 TLB
 };
 
 }  // namespace nearfar

@@ -42,6 +42,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   context_.home = &home_;
   context_.fabric = &fabric_;
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
+  if (partition.crowded()) partition.set_preparation<&Gpu::prepare_leave, Gpu>(context_.leave_handler);
   make_translation(spec, translation_oracle);
   scalars_.reserve(spec_.shader_arrays);
   for (unsigned a = 0; a < spec_.shader_arrays; ++a) scalars_.emplace_back(context_, a);
@@ -94,6 +95,10 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
 }
 
 // ------------------------------------------------------------------------------------------------ path of an access
+
+void Gpu::prepare_leave(const Transaction& t, PrefetchStep step) const {
+  if (t.line.page().device() == partition_.device()) home_.prefetch(t.line.page(), t.mask, step);
+}
 
 /// Lines of a page leave an L1: to the L2 if their home is here, else over the link.
 void Gpu::on_leave(Transaction* t) {

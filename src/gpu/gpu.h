@@ -55,11 +55,16 @@ class Gpu final : public FabricClient,
   void on_reply(Transaction* t) override;
   void on_control(Transaction* t) override;
   void on_message(Transaction* t) override;
-  void coming(const Transaction& t) override {
+  void prepare_served(const Transaction& t, PrefetchStep step) const override {
+    if (t.kind == TransactionKind::Read || t.kind == TransactionKind::Atomic) cus_[t.cu].prepare_fill(t, step);
+  }
+  void prepare_arrival(const Transaction& t, PrefetchStep step) const override {
     if (!t.reply) {
-      home_.prefetch(t.line.page(), t.mask);
-    } else if (t.kind == TransactionKind::Read || t.kind == TransactionKind::Atomic) {
-      cus_[t.cu].prefetch(t.line.page(), t.mask);
+      home_.prefetch(t.line.page(), t.mask, step);
+    } else if (t.kind == TransactionKind::Write) {
+      cus_[t.cu].prepare_stores_ordered(step);
+    } else {
+      prepare_served(t, step);
     }
   }
   void fabric_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }
@@ -103,12 +108,11 @@ class Gpu final : public FabricClient,
   HomeCache& home() { return home_; }
   bool idle();
   std::string describe_waiting();
-  /// Transactions that live as long as the GPU: the events of its wavefront slots and of its link.
-  std::uint64_t permanent_transactions() const { return cus_.size() * spec_.cu.simds * spec_.cu.waves_per_simd + 1; }
   /// Called when an application's first execution has ended on this GPU.
   std::function<void(Gpu&)> on_first_execution;
 
  private:
+  void prepare_leave(const Transaction& t, PrefetchStep step) const;
   void on_leave(Transaction* t);
   void start_launch(const Control& control);
   void start_groups();

@@ -11,6 +11,7 @@
 #include "gpu/pending_lines.h"
 #include "memory/cache_spec.h"
 #include "memory/tag_array.h"
+#include "sim/prefetch.h"
 #include "sim/types.h"
 #include "stats/stat.h"
 
@@ -49,8 +50,9 @@ class L1Cache {
   }
 
   /// Brings what the arrival of `lines` of a page needs into the host's cache.
-  void prefetch(PhysPage page, std::uint64_t lines) const {
-    pending_.prefetch(page);
+  void prefetch(PhysPage page, std::uint64_t lines, PrefetchStep step) const {
+    pending_.prefetch(page, step);
+    if (step != PrefetchStep::First) return;
     for (; lines != 0; lines &= lines - 1) {
       tags_.prefetch(PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))}.value);
     }

@@ -6,15 +6,6 @@
 #include "gpu/compute_unit.h"
 
 namespace nearfar {
-namespace {
-
-/// Wavefront slot and load slot, as the L1's miss registers remember who waits.
-std::uint16_t load_target(const Wavefront& wave, unsigned load) {
-  return static_cast<std::uint16_t>(wave.slot << 4 | load);
-}
-
-}  // namespace
-
 bool ComputeUnit::issue(Wavefront& wave) {
   if (in_unit_ != nullptr || (!unit_queue_.empty() && turn_ != &wave)) {
     wave.state = WaveState::LoadStore;
@@ -313,6 +304,7 @@ bool ComputeUnit::load_page(PageAccess& page) {
     if (group == nullptr) {
       group = &pending.begin(line, load_target(wave, load), static_cast<std::uint32_t>(context_.partition.now()));
       asked.when = at + context_.spec.l1v.latency;
+      asked.target = group->target;
     } else {
       pending.add(*group, line);
     }
@@ -407,7 +399,9 @@ bool ComputeUnit::finished(const PageAccess& access) {
 
 /// The lines of a page that have to go to their home leave the L1 together.
 void ComputeUnit::send(TransactionKind kind, PhysPage page, const Leaving& leaving) {
-  if (page.device() == context_.device()) context_.home->prefetch(page, leaving.lines);
+  if (context_.partition.crowded() && page.device() == context_.device()) {
+    context_.home->prefetch(page, leaving.lines, PrefetchStep::First);
+  }
   Transaction* t = context_.partition.pool().take();
   t->kind = kind;
   t->reply = false;
@@ -415,7 +409,11 @@ void ComputeUnit::send(TransactionKind kind, PhysPage page, const Leaving& leavi
   t->mask = leaving.lines;
   t->cu = static_cast<std::uint16_t>(index_);
   t->data_bytes = static_cast<std::uint16_t>(leaving.first_bytes);
-  t->last_bytes = leaving.last_bytes;
+  if (kind == TransactionKind::Write) {
+    t->last_bytes = leaving.last_bytes;
+  } else {
+    t->target = leaving.target;
+  }
   t->requester = context_.device().value;
   t->application = context_.application;
   context_.partition.schedule(t, context_.leave_handler, leaving.when);

@@ -6,7 +6,6 @@
 
 #include "program/stream.h"
 #include "sim/fifo.h"
-#include "sim/transaction.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -28,9 +27,8 @@ enum class WaveState : std::uint8_t {
 /// What every step touches comes first, then the loads.
 struct Wavefront {
   Stream stream;
-  Op op;                         ///< what it does next
-  Transaction* event = nullptr;  ///< its own, for as long as the slot exists
-  Cycle other_ready = 0;         ///< when scalar and local results so far are there
+  Op op;                  ///< what it does next
+  Cycle other_ready = 0;  ///< when scalar and local results so far are there
   std::uint32_t loads_issued = 0;
   std::uint32_t loads_retired = 0;  ///< in order
   std::uint32_t waiting_since = 0;

@@ -55,7 +55,10 @@ class Host final : public FabricClient,
   void on_reply(Transaction*) override {}
   void on_control(Transaction* t) override;
   void on_message(Transaction* t) override;
-  void coming(const Transaction& t) override { home_.prefetch(t.line.page(), t.mask); }
+  void prepare_served(const Transaction&, PrefetchStep) const override {}
+  void prepare_arrival(const Transaction& t, PrefetchStep step) const override {
+    home_.prefetch(t.line.page(), t.mask, step);
+  }
   void fabric_has_room(std::uint16_t) override {}
 
   void send(DeviceId to, const Message& message) override;

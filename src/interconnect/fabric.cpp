@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/prefetch.h"
+
 namespace nearfar {
 namespace {
 
 /// How far ahead of time requests may book a link. Beyond it they wait in their queue, where the bound holds; half of
 /// it is worked off before the queue is looked at again, so one event serves many.
 constexpr Cycle kBooking = 64;
+
+/// Lanes that are prepared for a drain.
+constexpr unsigned kPreparedLanes = 6;
 
 /// The two classes that take turns on a link.
 constexpr unsigned kRequests = 0;
@@ -75,6 +80,9 @@ Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topol
   partition.set_admission<&Fabric::admit>(this);
   partition.set_port<&Fabric::on_arrival>(MessagePort::Fabric, this);
   partition.set_port<&Fabric::on_credit>(MessagePort::Credit, this);
+  if (!partition.crowded()) return;
+  partition.set_preparation<&Fabric::prepare_arrival, Fabric>(MessagePort::Fabric);
+  partition.set_preparation<&Fabric::prepare_drain, Fabric>(drain_handler_);
 }
 
 /// A write of part of a line says which bytes.
@@ -164,9 +172,19 @@ void Fabric::schedule_drain() {
   for (unsigned to = sendable_.first_from(0); to != DeviceSet::kNone; to = sendable_.first_from(to + 1)) {
     const Cycle free = outputs_[lanes_[to].hop.output].free_at(kRequests);
     when = std::min(when, free > kBooking / 2 ? free - kBooking / 2 : 0);
+    if (outputs_.size() == 1) break;
   }
   drain_scheduled_ = true;
   partition_.schedule(drain_event_, drain_handler_, std::max(when, partition_.now() + 1));
+}
+
+/// The lanes whose turn is next, and the first request of each.
+void Fabric::prepare_drain(const Transaction&, PrefetchStep step) const {
+  unsigned to = sendable_.first_around(next_destination_);
+  for (unsigned i = 0; i < kPreparedLanes && to != DeviceSet::kNone; ++i, to = sendable_.first_around(to + 1)) {
+    if (step == PrefetchStep::First) prefetch_line(&lanes_[to]);
+    if (step == PrefetchStep::Second) prefetch_line(lanes_[to].queue.front());
+  }
 }
 
 void Fabric::on_drain(Transaction*) {
@@ -175,16 +193,20 @@ void Fabric::on_drain(Transaction*) {
 }
 
 /// Lets queued requests leave, a train of one destination after one of another, while credits and links allow. Who
-/// cannot leave now cannot later in this cycle either: credits and links only get fewer.
+/// cannot leave now cannot later in this cycle either: credits and links only get fewer. Only where something left can
+/// there be room for who was refused.
 void Fabric::drain() {
   DeviceSet candidates = sendable_;
+  DeviceSet left;
   for (unsigned to = candidates.first_around(next_destination_); to != DeviceSet::kNone;
        to = candidates.first_around(to + 1)) {
     Lane& lane = lanes_[to];
     if (!may_leave(lane)) {
+      if (outputs_.size() == 1) break;  // all have credits: it is the link that is busy, for all of them
       candidates.erase(to);
       continue;
     }
+    left.insert(to);
     next_destination_ = to + 1;
     Transaction* first = lane.queue.front();
     Transaction* following = first->next;
@@ -192,9 +214,7 @@ void Fabric::drain() {
     note_queue(to);
     if (!sendable_.contains(to)) candidates.erase(to);
   }
-  for (unsigned to = refusing_.first_from(0); to != DeviceSet::kNone; to = refusing_.first_from(to + 1)) {
-    wake_refused(to);
-  }
+  for (unsigned to = left.first_from(0); to != DeviceSet::kNone; to = left.first_from(to + 1)) wake_refused(to);
   schedule_drain();
 }
 
@@ -241,7 +261,6 @@ void Fabric::forward(Transaction* t, Cycle after) {
 /// asked waits for all of them; any other with its first. Messages are asked for in order of arrival.
 Cycle Fabric::admit(Transaction* t) {
   const bool here = t->destination == partition_.device().value;
-  if (here && t->kind < TransactionKind::Control) client_.coming(*t);
   const bool complete = here && t->reply;
   const unsigned cls = class_of(*t);
   const std::uint64_t behind = bytes_behind(*t);
@@ -258,6 +277,12 @@ Cycle Fabric::admit(Transaction* t) {
       root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : inputs_.front();
   const auto in = link.pass(cls, t->when, t->wire_bytes, behind);
   return (complete ? in.last : in.cycle) + spec_.latency;
+}
+
+void Fabric::prepare_arrival(const Transaction& t, PrefetchStep step) const {
+  if (t.destination != partition_.device().value || t.kind >= TransactionKind::Control) return;
+  if (step == PrefetchStep::First && !t.reply) prefetch_line(&lanes_[t.requester]);  // its answer takes this way
+  client_.prepare_arrival(t, step);
 }
 
 void Fabric::on_arrival(Transaction* t) {

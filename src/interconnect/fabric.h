@@ -55,7 +55,7 @@ class FabricClient {
   virtual void on_control(Transaction* t) = 0;
   virtual void on_message(Transaction* t) = 0;
   /// A request or reply will be there within this window: a chance to bring what it needs into the host's cache.
-  virtual void coming(const Transaction& t) = 0;
+  virtual void prepare_arrival(const Transaction& t, PrefetchStep step) const = 0;
   /// The request queue that had refused `waiter` has room.
   virtual void fabric_has_room(std::uint16_t waiter) = 0;
 };
@@ -112,6 +112,8 @@ class Fabric {
   };
 
   Cycle admit(Transaction* t);
+  void prepare_arrival(const Transaction& t, PrefetchStep step) const;
+  void prepare_drain(const Transaction& t, PrefetchStep step) const;
   void on_arrival(Transaction* t);
   void on_drain(Transaction* t);
   void on_credit(Transaction* t);

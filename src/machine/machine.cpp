@@ -225,9 +225,11 @@ void Machine::check_drained() {
     sent += stats.request_bytes + stats.reply_bytes + stats.control_bytes + stats.message_bytes;
     received += stats.received_bytes;
   };
+  // The event of a device's link lives as long as the device.
+  const auto left_over = [&](std::size_t device) { return engine_.partition(device).pool().live() - 1; };
   for (unsigned g = 0; g < gpus_.size(); ++g) {
     Gpu& gpu = *gpus_[g];
-    const std::uint64_t alive = engine_.partition(g).pool().live() - gpu.permanent_transactions();
+    const std::uint64_t alive = left_over(g);
     if (!gpu.idle() || alive != 0) {
       throw SimulationError(
           fmt::format("check: {} transactions are left in GPU {} at the end.\n{}", alive, g, gpu.describe_waiting()));
@@ -236,7 +238,7 @@ void Machine::check_drained() {
     gpu.parts().check();
   }
   host_->parts().check();
-  if (!host_->idle() || engine_.partition(gpus_.size()).pool().live() != 1) {
+  if (!host_->idle() || left_over(gpus_.size()) != 0) {
     throw SimulationError("check: transactions are left in the host at the end.\n" + host_->describe_waiting());
   }
   count(host_->fabric());

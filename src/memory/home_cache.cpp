@@ -53,6 +53,10 @@ HomeCache::HomeCache(Partition& partition, const HomeCacheSpec& spec, const Dram
       line_bytes_(line_bytes),
       hit_handler_(partition.add_handler<&HomeCache::on_hit>(this)),
       fill_handler_(partition.add_handler<&HomeCache::on_fill>(this)) {
+  if (partition.crowded()) {
+    partition.set_preparation<&HomeCache::prepare_hit, HomeCache>(hit_handler_);
+    partition.set_preparation<&HomeCache::prepare_fill, HomeCache>(fill_handler_);
+  }
   const std::uint64_t sets = spec.size / line_bytes / spec.ways / spec.banks;
   // Page tables lie beside what the capacity bounds; half as many frames more is room enough for both.
   const std::uint64_t keys = (dram.capacity + dram.capacity / 2) / line_bytes / spec.banks;
@@ -298,6 +302,13 @@ void HomeCache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
   if (follows_pages_) in_page(line.page()).held |= std::uint64_t{1} << line.index();
 }
 
+void HomeCache::prepare_hit(const Transaction& t, PrefetchStep step) const { client_.prepare_served(t, step); }
+
+void HomeCache::prepare_fill(const Transaction& t, PrefetchStep step) const {
+  prefetch(t.line.page(), t.mask, step);
+  if (t.kind != TransactionKind::Write && t.requester == partition_.device().value) client_.prepare_served(t, step);
+}
+
 void HomeCache::on_hit(Transaction* t) { client_.lines_served(t); }
 
 void HomeCache::on_fill(Transaction* t) {
@@ -426,7 +437,7 @@ void HomeCache::continue_flush() {
 
 void HomeCache::write_back_page(PhysPage page, bool leaves) {
   const std::uint64_t held = in_page(page).held;
-  prefetch(page, held);
+  prefetch(page, held, PrefetchStep::First);
   for (std::uint64_t rest = held; rest != 0; rest &= rest - 1) {
     const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
     Bank& bank = bank_of(line);

@@ -52,6 +52,8 @@ class HomeClient {
   virtual ~HomeClient() = default;
   /// The lines `t->mask` of `t->line`'s page are there for the device's own `t->cu`; the client takes `t`.
   virtual void lines_served(Transaction* t) = 0;
+  /// It will be so within this window: a chance to bring what it needs into the host's cache.
+  virtual void prepare_served(const Transaction& t, PrefetchStep step) const = 0;
   /// `lines` stores of the device's own compute unit to `page` have been ordered.
   virtual void stores_ordered(unsigned cu, PhysPage page, unsigned lines) = 0;
   /// Answer another device's requests for the lines `t->mask`; the first leaves `after` cycles from now, the others at
@@ -86,10 +88,13 @@ class HomeCache final : public DramClient {
   void reserve_always(PhysLine line) { ++bank_of(line).reserved; }
 
   /// Brings what a request for `lines` of a page will touch into the host's cache.
-  void prefetch(PhysPage page, std::uint64_t lines) {
+  void prefetch(PhysPage page, std::uint64_t lines, PrefetchStep step) const {
+    if (step == PrefetchStep::Third) return;  // there is nothing left
     for (; lines != 0; lines &= lines - 1) {
       const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
-      bank_of(line).tags.prefetch(key(line));
+      const Bank& bank = banks_[bank_index(line.number_in_device())];
+      if (step == PrefetchStep::First) bank.tags.prefetch(key(line));
+      bank.mshrs.prefetch(line, step);
     }
   }
 
@@ -205,6 +210,8 @@ class HomeCache final : public DramClient {
   void send_missing(const Transaction& t, Results& results);
   void settle(Transaction* group, bool remote, Results& results);
   Transaction* part(const Transaction& t, std::uint64_t mask);
+  void prepare_hit(const Transaction& t, PrefetchStep step) const;
+  void prepare_fill(const Transaction& t, PrefetchStep step) const;
   void on_hit(Transaction* t);
   void on_fill(Transaction* t);
   void fill(Bank& bank, const Transaction& t);

@@ -8,8 +8,6 @@
 namespace nearfar {
 namespace {
 
-constexpr std::size_t kHostLine = 64;
-
 std::uint32_t round_up(std::uint32_t value, std::uint32_t to) { return (value + to - 1) / to * to; }
 
 /// A block that fits a host cache line must not straddle two of them.

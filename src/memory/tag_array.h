@@ -16,6 +16,7 @@
 #endif
 
 #include "memory/cache_spec.h"
+#include "sim/prefetch.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -42,8 +43,8 @@ class TagArray {
   /// Brings the set of `key` into the host's cache, for a lookup that comes soon.
   void prefetch(std::uint64_t key) const {
     const std::byte* set = block(place(key).set);
-    __builtin_prefetch(set);
-    if (block_bytes_ > 64) __builtin_prefetch(set + 64);
+    prefetch_line(set);
+    if (block_bytes_ > 64) prefetch_line(set + 64);
   }
 
   /// Marks a slot as used now.

@@ -161,14 +161,23 @@ class Session {
 
   void run_partition(std::size_t p, std::uint64_t window, Cycle end, Bulletin& bulletin) {
     Partition& partition = *partitions_[p];
+    partition.begin_window(written_in(window), end);
+    if (partition.crowded()) prefetch_mail(p, written_before(window));
     for (std::size_t source = 0; source < partitions_.size(); ++source) {
       std::uint8_t& mail = has_mail(written_before(window), p, source);
       if (mail != 0) partition.receive(partitions_[source]->outbox(written_before(window)));
       mail = 0;
     }
-    partition.begin_window(written_in(window));
     partition.run(end);
     publish(p, bulletin, written_in(window));
+  }
+
+  void prefetch_mail(std::size_t p, std::size_t box) {
+    for (const PrefetchStep step : {PrefetchStep::First, PrefetchStep::Second}) {
+      for (std::size_t source = 0; source < partitions_.size(); ++source) {
+        if (has_mail(box, p, source) != 0) partitions_[source]->outbox(box).prefetch(p, step);
+      }
+    }
   }
 
   void tell_progress(const Bulletin& all) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/prefetch.h"
 #include "sim/transaction.h"
 #include "sim/types.h"
 
@@ -36,6 +37,17 @@ class Outbox {
   template <class Visit>
   void for_each(std::size_t to, Visit visit) const {
     for (std::uint32_t i = chains_[to].first; i != kEnd; i = following_[i]) visit(messages_[i]);
+  }
+
+  /// Brings the first message for a partition that gets something into the host's cache.
+  void prefetch(std::size_t to, PrefetchStep step) const {
+    const Chain& chain = chains_[to];
+    if (step == PrefetchStep::First) {
+      prefetch_line(&chain);
+    } else {
+      prefetch_line(&messages_[chain.first]);
+      prefetch_line(&following_[chain.first]);
+    }
   }
 
   void clear() {

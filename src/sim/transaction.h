@@ -35,6 +35,7 @@ struct alignas(64) Transaction {
   std::uint32_t user = 0;
   union {
     std::uint32_t accounted = 0;  ///< messages: cycles of a fault that have been put to a component
+    std::uint32_t target;         ///< loads: who asked in its compute unit, as the L1 remembers it
     std::uint32_t last_bytes;     ///< writes: bytes of the last line, where there are several; those between are whole
   };
   std::uint32_t early_ticks = 0;  ///< by how much its (first) packet left a link before the end of the cycle

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/prefetch.h"
 #include "sim/transaction.h"
 #include "sim/types.h"
 
@@ -75,6 +76,26 @@ class Wheel {
     return {slots_[next], slots_[slot + static_cast<std::size_t>(std::countr_zero(ahead))]};
   }
 
+  /// Brings the slots of the cycles before `limit` into the host's cache.
+  void prefetch_slots(Cycle limit) const {
+    const Cycle end = std::min(limit, now_ + kBlock);
+    for (Cycle at = now_; at < end; at += kHostLine / sizeof(slots_[0])) prefetch_line(&slots_[at % kSlots]);
+  }
+  /// Visits the last event of each cycle before `limit` that has one, as far as slots go; the others of that cycle
+  /// follow it in a circle.
+  template <class Visit>
+  void for_each_last(Cycle limit, Visit visit) const {
+    const Cycle end = std::min(limit, (block_ + 2) * kBlock);
+    for (Cycle from = now_; from < end;) {
+      const std::size_t slot = from % kSlots;
+      const Cycle rest = 64 - slot % 64;
+      std::uint64_t ahead = words_[slot / 64] >> (slot % 64);
+      if (end - from < rest) ahead &= (std::uint64_t{1} << (end - from)) - 1;
+      for (; ahead != 0; ahead &= ahead - 1) visit(slots_[slot + static_cast<std::size_t>(std::countr_zero(ahead))]);
+      from += rest;
+    }
+  }
+
   /// Removes the first event before `limit`, moving time to it; null when there is none.
   Transaction* pop(Cycle limit) {
     Transaction*& tail = slots_[now_ % kSlots];
@@ -99,6 +120,7 @@ class Wheel {
 
   static constexpr std::size_t kWords = kSlots / 64;
   static_assert(kWords <= 64 && kBlocks <= 64);
+  static constexpr std::size_t kAhead = 8;  ///< events that are fetched before they are dealt
 
   void mark(std::size_t slot) {
     words_[slot / 64] |= std::uint64_t{1} << (slot % 64);
@@ -142,7 +164,7 @@ class Wheel {
       if (words_[slot / 64] == 0) summary_ &= ~(std::uint64_t{1} << (slot / 64));
     } else {
       tail->next = head->next;
-      __builtin_prefetch(tail->next);
+      prefetch_line(tail->next);
     }
     --pending_;
     return head;
@@ -172,7 +194,7 @@ class Wheel {
   void set_aside(Transaction* t) {
     const Cycle block = t->when / kBlock;
     if (block - block_ < kBlocks) {
-      push_back(lists_[block % kBlocks], t);
+      lists_[block % kBlocks].push_back(t);
       aside_ |= std::uint64_t{1} << (block % kBlocks);
     } else {
       far_.push_back({t->when, far_sequence_++, t});
@@ -183,9 +205,10 @@ class Wheel {
   /// Only asked for when all slots are empty.
   Cycle earliest_aside() const {
     const auto ahead = std::countr_zero(std::rotr(aside_, static_cast<int>(block_ % kBlocks)));
-    const Transaction* tail = lists_[(block_ + static_cast<Cycle>(ahead)) % kBlocks];
-    Cycle earliest = tail->when;
-    for (const Transaction* t = tail->next; t != tail; t = t->next) earliest = std::min(earliest, t->when);
+    Cycle earliest = kNever;
+    for (const Transaction* t : lists_[(block_ + static_cast<Cycle>(ahead)) % kBlocks]) {
+      earliest = std::min(earliest, t->when);
+    }
     return far_.empty() ? earliest : std::min(earliest, far_.front().when);
   }
 
@@ -198,16 +221,12 @@ class Wheel {
       append(far_.back().transaction);
       far_.pop_back();
     }
-    Transaction*& tail = lists_[dealt % kBlocks];
-    if (tail == nullptr) return;
-    Transaction* t = tail->next;
-    tail->next = nullptr;
-    while (t != nullptr) {
-      Transaction* following = t->next;
-      insert_by_source(t);
-      t = following;
+    std::vector<Transaction*>& list = lists_[dealt % kBlocks];
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (i + kAhead < list.size()) prefetch_line(list[i + kAhead]);
+      insert_by_source(list[i]);
     }
-    tail = nullptr;
+    list.clear();
     aside_ &= ~(std::uint64_t{1} << (dealt % kBlocks));
   }
 
@@ -218,7 +237,7 @@ class Wheel {
   std::uint64_t aside_ = 0;                    ///< lists that are not empty
   std::array<std::uint64_t, kWords> words_{};  ///< slots that are not empty
   std::array<Transaction*, kSlots> slots_{};
-  std::array<Transaction*, kBlocks> lists_{};
+  std::array<std::vector<Transaction*>, kBlocks> lists_;
   std::vector<Far> far_;
   std::uint64_t far_sequence_ = 0;
 };

@@ -69,6 +69,18 @@ TEST(ThreadsOnTopologies, GiveTheSameStatistics) {
   }
 }
 
+/// So many GPUs that what events need is fetched at the start of a window.
+TEST(ThreadsInACrowd, AndCheckingGiveTheSameStatistics) {
+  const SystemSpec system = test_system({"gpus=12"});
+  for (const char* name : {"MT", "KM", "PR"}) {
+    const auto workload = tiny(name, 4);
+    const Outcome one = simulate(system, {workload}, false, 1);
+    expect_same(one, simulate(system, {workload}, false, 3), std::string(name) + ", 3 threads");
+    expect_same(one, simulate(system, {workload}, false, 1, 23), std::string(name) + ", window of 23");
+    expect_same(one, simulate(system, {workload}, true, 1), std::string(name) + ", check");
+  }
+}
+
 TEST(ThreadsOnMixes, GiveTheSameStatistics) {
   const SystemSpec system = test_system();
   const std::vector<std::shared_ptr<const Workload>> mix = {tiny("FIR", 1), tiny("MT", 1), tiny("KM", 1),

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <deque>
 #include <stdexcept>
 #include <string>
 
@@ -112,7 +113,7 @@ std::vector<std::vector<Happening>> logs_of(std::size_t partitions, std::uint64_
 
 RC_GTEST_PROP(Engine, LengthOfTheWindowChangesNothing, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
-  const auto partitions = *rc::gen::inRange<std::size_t>(2, 7);
+  const auto partitions = *rc::gen::inRange<std::size_t>(2, 13);
   const auto expected = logs_of(partitions, seed, 1, kLatency);
   for (const Cycle window : {Cycle{1}, Cycle{3}, Cycle{17}, kLatency - 1}) {
     RC_ASSERT(logs_of(partitions, seed, 1, window) == expected);
@@ -121,12 +122,54 @@ RC_GTEST_PROP(Engine, LengthOfTheWindowChangesNothing, ()) {
 
 RC_GTEST_PROP(Engine, ThreadsChangeNothing, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
-  const auto partitions = *rc::gen::inRange<std::size_t>(2, 7);
+  const auto partitions = *rc::gen::inRange<std::size_t>(2, 13);
   const auto expected = logs_of(partitions, seed, 1, kLatency);
   for (const unsigned threads : {2U, 3U, 4U, 9U}) {
     RC_ASSERT(logs_of(partitions, seed, threads, kLatency) == expected);
     RC_ASSERT(logs_of(partitions, seed, threads, 13) == expected);
   }
+}
+
+/// Notes when its events are prepared and when they fire.
+class Prepared {
+ public:
+  explicit Prepared(std::size_t partitions) : partition_(DeviceId{0}, partitions) {
+    const HandlerId handler = partition_.add_handler<&Prepared::on_event>(this);
+    partition_.set_preparation<&Prepared::prepare, Prepared>(handler);
+    for (const Cycle when : {7, 7, 9, 90}) {
+      events_.emplace_back();
+      events_.back().user = static_cast<std::uint32_t>(events_.size());
+      partition_.schedule(&events_.back(), handler, when);
+    }
+  }
+  std::string run(Cycle limit) {
+    log_.clear();
+    partition_.begin_window(0, limit);
+    partition_.run(limit);
+    return log_;
+  }
+
+ private:
+  void on_event(Transaction* t) { log_ += std::to_string(t->user) + "! "; }
+  void prepare(const Transaction& t, PrefetchStep step) const {
+    log_ += std::to_string(t.user) + "abc"[static_cast<unsigned>(step)] + " ";
+  }
+
+  Partition partition_;
+  std::deque<Transaction> events_;
+  mutable std::string log_;
+};
+
+TEST(Preparation, IsOneEventAheadWherePartitionsAreFew) {
+  Prepared few(8);
+  EXPECT_EQ(few.run(80), "2a 1! 3a 2! 3! ");
+  EXPECT_EQ(few.run(160), "4! ");
+}
+
+TEST(Preparation, IsInStepsAtTheStartOfAWindowInACrowd) {
+  Prepared crowd(9);
+  EXPECT_EQ(crowd.run(80), "1a 2a 3a 1b 2b 3b 1c 2c 3c 1! 2! 3! ");
+  EXPECT_EQ(crowd.run(160), "4a 4b 4c 4! ");
 }
 
 TEST(Engine, SomethingHappensInTheToyMachine) {
