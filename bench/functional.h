@@ -58,15 +58,15 @@ class FunctionalPass {
     TagArray& l1 = l1_[gpu * system_.gpu.cus() + cu];
     for (std::uint32_t w = 0; w < launch.waves(lanes); ++w) {
       Stream stream = workload_.wavefront(l, launch.wave(flat, w, lanes));
-      for (const Op* op = &stream.next(); op->kind != OpKind::End; op = &stream.next()) {
-        if (op->kind == OpKind::Load || op->kind == OpKind::Atomic) {
-          op->lanes(op->operation, lanes, lanes_);
-          for (const PageGroup& group : coalescer_.loads(lanes_, op->bytes)) {
+      for (Plain op = stream.step(); kind_of(op) != OpKind::End; op = stream.step()) {
+        if (kind_of(op) == OpKind::Load || kind_of(op) == OpKind::Atomic) {
+          stream.lanes(lanes, lanes_);
+          for (const PageGroup& group : coalescer_.loads(lanes_, bytes_of(op))) {
             touch(l1, space_.translate(DeviceId{static_cast<std::uint8_t>(gpu)}, group.page), group.lines, true);
           }
-        } else if (op->kind == OpKind::Store) {
-          op->lanes(op->operation, lanes, lanes_);
-          for (const StoreGroup& group : coalescer_.stores(lanes_, op->bytes).groups) {
+        } else if (kind_of(op) == OpKind::Store) {
+          stream.lanes(lanes, lanes_);
+          for (const StoreGroup& group : coalescer_.stores(lanes_, bytes_of(op)).groups) {
             touch(l1, space_.translate(DeviceId{static_cast<std::uint8_t>(gpu)}, group.page), group.lines, false);
           }
         }

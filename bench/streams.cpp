@@ -47,7 +47,7 @@ void count(const Groups& groups, Tally& tally) {
 /// Only the lanes' addresses: what the kernels themselves cost.
 void make(Stream stream, LaneAddresses& addresses, Tally& tally) {
   for (;;) {
-    const Op& op = stream.next();
+    const Op op = stream.next();
     if (op.kind == OpKind::End) return;
     tally.instructions += instructions(op);
     if (op.lanes == nullptr) continue;
@@ -58,7 +58,7 @@ void make(Stream stream, LaneAddresses& addresses, Tally& tally) {
 
 void consume(Stream stream, Coalescer& coalescer, LaneAddresses& addresses, Tally& tally) {
   for (;;) {
-    const Op& op = stream.next();
+    const Op op = stream.next();
     if (op.kind == OpKind::End) return;
     tally.instructions += instructions(op);
     if (op.lanes == nullptr) continue;

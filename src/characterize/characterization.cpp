@@ -86,7 +86,7 @@ class Pass {
   /// To the next vector memory instruction and through it; false at the end.
   bool advance(Stream& stream) {
     for (;;) {
-      const Op& op = stream.next();
+      const Op op = stream.next();
       result_.instructions += instructions(op);
       switch (op.kind) {
         case OpKind::End: return false;

@@ -95,7 +95,7 @@ void ComputeUnit::start_group(std::uint64_t group, Cycle when) {
     wave.other_ready = 0;
     wave.loads_issued = 0;
     wave.loads_retired = 0;
-    wave.op = to_op(salu(0));  // nothing: its first operation is fetched when it starts
+    wave.op = salu(0);  // nothing: its first operation is fetched when it starts
     sleep(wave, when);
   }
 }
@@ -173,7 +173,7 @@ void ComputeUnit::sleep(Wavefront& wave, Cycle until) {
 }
 
 void ComputeUnit::fetch(Wavefront& wave) {
-  wave.op = wave.stream.next();
+  wave.op = wave.stream.step();
   stats_.instructions += instructions(wave.op);
 }
 
@@ -181,7 +181,7 @@ void ComputeUnit::fetch(Wavefront& wave) {
 void ComputeUnit::advance(Wavefront& wave) {
   bool goes_on = true;
   while (goes_on) {
-    switch (wave.op.kind) {
+    switch (kind_of(wave.op)) {
       case OpKind::VectorAlu:
       case OpKind::ScalarAlu:
       case OpKind::Local: goes_on = run_arithmetic(wave); break;
@@ -189,7 +189,7 @@ void ComputeUnit::advance(Wavefront& wave) {
       case OpKind::Store:
       case OpKind::Atomic: goes_on = issue(wave); break;
       case OpKind::ScalarLoad: goes_on = run_scalar_load(wave); break;
-      case OpKind::Wait: goes_on = wait_for_loads(wave, wave.op.count); break;
+      case OpKind::Wait: goes_on = wait_for_loads(wave, count_of(wave.op)); break;
       case OpKind::Barrier: goes_on = meet_barrier(wave); break;
       case OpKind::Fence: goes_on = pass_fence(wave); break;
       case OpKind::End:
@@ -209,12 +209,12 @@ bool ComputeUnit::run_arithmetic(Wavefront& wave) {
   std::uint64_t scalar = 0;
   std::uint64_t local_memory = 0;
   for (;; fetch(wave)) {
-    if (wave.op.kind == OpKind::VectorAlu) {
-      vector += wave.op.count;
-    } else if (wave.op.kind == OpKind::ScalarAlu) {
-      scalar += wave.op.count;
-    } else if (wave.op.kind == OpKind::Local) {
-      local_memory += wave.op.count;
+    if (kind_of(wave.op) == OpKind::VectorAlu) {
+      vector += count_of(wave.op);
+    } else if (kind_of(wave.op) == OpKind::ScalarAlu) {
+      scalar += count_of(wave.op);
+    } else if (kind_of(wave.op) == OpKind::Local) {
+      local_memory += count_of(wave.op);
     } else {
       break;
     }
@@ -235,7 +235,7 @@ bool ComputeUnit::run_arithmetic(Wavefront& wave) {
   }
   done += scalar * spec.scalar_cycles;
   if (done <= now) return true;
-  if (wave.op.kind == OpKind::Wait || wave.op.kind == OpKind::End) {
+  if (kind_of(wave.op) == OpKind::Wait || kind_of(wave.op) == OpKind::End) {
     // Waiting does nothing but wait: it begins now, and ends no earlier than the arithmetic does.
     wave.wake = std::max(wave.wake, done);
     return true;
@@ -245,7 +245,7 @@ bool ComputeUnit::run_arithmetic(Wavefront& wave) {
 }
 
 bool ComputeUnit::run_scalar_load(Wavefront& wave) {
-  const VirtAddr address{wave.op.address};
+  const VirtAddr address{address_of(wave.op)};
   PhysPage page;
   if (!has_tlb()) {
     page = context_.space->translate(context_.device(), page_of(address));
@@ -319,7 +319,7 @@ bool ComputeUnit::wait_for_loads(Wavefront& wave, std::uint32_t outstanding) {
   }
   const Cycle until = wave.wake;
   wave.wake = 0;
-  if (wave.op.kind == OpKind::Wait) fetch(wave);
+  if (kind_of(wave.op) == OpKind::Wait) fetch(wave);
   if (until <= now) return true;
   sleep(wave, until);
   return false;

@@ -14,7 +14,7 @@ bool ComputeUnit::issue(Wavefront& wave) {
     return false;
   }
   turn_ = nullptr;
-  const bool needs_slot = wave.op.kind != OpKind::Store;
+  const bool needs_slot = kind_of(wave.op) != OpKind::Store;
   if (needs_slot && wave.loads_issued - wave.loads_retired >= context_.spec.cu.loads_per_wave &&
       !wait_for_loads(wave, context_.spec.cu.loads_per_wave - 1)) {
     return false;
@@ -32,17 +32,18 @@ bool ComputeUnit::issue(Wavefront& wave) {
 
 /// Makes the pages and lines of an instruction; from here on only what is in `pages_` counts.
 void ComputeUnit::take_instruction(Wavefront& wave) {
-  const Op& op = wave.op;
-  op.lanes(op.operation, context_.spec.wavefront, context_.lanes);
+  const OpKind kind = kind_of(wave.op);
+  const unsigned bytes = bytes_of(wave.op);
+  wave.stream.lanes(context_.spec.wavefront, context_.lanes);
   pages_.clear();
   next_page_ = 0;
   PageAccess access;
-  access.kind = op.kind;
-  access.bytes = op.bytes;
+  access.kind = kind;
+  access.bytes = static_cast<std::uint16_t>(bytes);
   access.translated = !has_tlb();
-  if (op.kind == OpKind::Store) {
+  if (kind == OpKind::Store) {
     ++stats_.vector_stores;
-    const Stores stores = context_.coalescer.stores(context_.lanes, op.bytes);
+    const Stores stores = context_.coalescer.stores(context_.lanes, bytes);
     partial_.clear();
     for (const PartialLine& line : stores.partial) partial_.push_back(static_cast<std::uint16_t>(line.count()));
     for (const StoreGroup& group : stores.groups) {
@@ -53,11 +54,11 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
       pages_.push_back(access);
     }
   } else {
-    ++(op.kind == OpKind::Load ? stats_.vector_loads : stats_.vector_atomics);
+    ++(kind == OpKind::Load ? stats_.vector_loads : stats_.vector_atomics);
     const unsigned load = wave.loads_issued % kLoadSlots;
     access.wave = &wave;
     access.load = static_cast<std::uint8_t>(load);
-    for (const PageGroup& group : context_.coalescer.loads(context_.lanes, op.bytes)) {
+    for (const PageGroup& group : context_.coalescer.loads(context_.lanes, bytes)) {
       access.virtual_page = group.page;
       access.lines = group.lines;
       pages_.push_back(access);
@@ -74,7 +75,7 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
   if (context_.touches != nullptr) {
     for (const PageAccess& page : pages_) {
       context_.touches->note(context_.page_size.number(page.virtual_page),
-                             static_cast<std::uint64_t>(std::popcount(page.lines)), op.kind != OpKind::Load);
+                             static_cast<std::uint64_t>(std::popcount(page.lines)), kind != OpKind::Load);
     }
   }
   stats_.page_groups += pages_.size();
@@ -244,7 +245,7 @@ void ComputeUnit::run_translated() {
 
 void ComputeUnit::finish_instruction(Wavefront& wave) {
   in_unit_ = nullptr;
-  if (wave.op.kind != OpKind::Store) --wave.lines_left[(wave.loads_issued - 1) % kLoadSlots];
+  if (kind_of(wave.op) != OpKind::Store) --wave.lines_left[(wave.loads_issued - 1) % kLoadSlots];
   context_.partition.progress().steps += 1;
   fetch(wave);
 }

@@ -227,8 +227,13 @@ LaneOp<Address> atomic(unsigned bytes, Address address) {
   return {OpKind::Atomic, static_cast<std::uint8_t>(bytes), std::move(address)};
 }
 
-/// An operation without lanes in one word: kind, bytes, then its count or, of a scalar load, its 48-bit address.
+/// An operation but for its lanes in one word: kind, bytes, then its count or, of a scalar load, its 48-bit address.
 enum class Plain : std::uint64_t {};
+
+constexpr OpKind kind_of(Plain op) { return static_cast<OpKind>(static_cast<std::uint64_t>(op) & 0xff); }
+constexpr std::uint8_t bytes_of(Plain op) { return static_cast<std::uint8_t>(static_cast<std::uint64_t>(op) >> 8); }
+constexpr std::uint16_t count_of(Plain op) { return static_cast<std::uint16_t>(static_cast<std::uint64_t>(op) >> 16); }
+constexpr std::uint64_t address_of(Plain op) { return static_cast<std::uint64_t>(op) >> 16; }
 
 constexpr Plain plain(OpKind kind, std::uint64_t count_or_address, unsigned bytes = 0) {
   return Plain{count_or_address << 16 | std::uint64_t{bytes} << 8 | static_cast<std::uint64_t>(kind)};
@@ -242,25 +247,26 @@ constexpr Plain fence() { return plain(OpKind::Fence, 1); }
 constexpr Plain scalar_load(unsigned bytes, VirtAddr at) { return plain(OpKind::ScalarLoad, at.value, bytes); }
 
 constexpr Op to_op(Plain packed) {
-  const auto word = static_cast<std::uint64_t>(packed);
   Op op;
-  op.kind = static_cast<OpKind>(word & 0xff);
-  op.bytes = static_cast<std::uint8_t>(word >> 8);
-  op.count = op.kind == OpKind::ScalarLoad ? std::uint16_t{1} : static_cast<std::uint16_t>(word >> 16);
-  op.address = word >> 16;
+  op.kind = kind_of(packed);
+  op.bytes = bytes_of(packed);
+  op.count = op.kind == OpKind::ScalarLoad ? std::uint16_t{1} : count_of(packed);
+  op.address = address_of(packed);
   return op;
 }
 
 /// Instructions an operation stands for: arithmetic and local memory are counted, everything else is one.
-constexpr unsigned instructions(const Op& op) {
-  switch (op.kind) {
+constexpr unsigned instructions(OpKind kind, unsigned count) {
+  switch (kind) {
     case OpKind::VectorAlu:
     case OpKind::ScalarAlu:
-    case OpKind::Local: return op.count;
+    case OpKind::Local: return count;
     case OpKind::End: return 0;
     default: return 1;
   }
 }
+constexpr unsigned instructions(const Op& op) { return instructions(op.kind, op.count); }
+constexpr unsigned instructions(Plain op) { return instructions(kind_of(op), count_of(op)); }
 
 /// Frames of coroutines come from free lists by size: a wavefront's end feeds the next one's start.
 namespace frames {
@@ -274,29 +280,25 @@ std::size_t largest();
 class Stream {
  public:
   struct promise_type {
-    Op op;
+    Plain op = plain(OpKind::End, 0);
+    Op::Lanes lanes = nullptr;
+    const void* operation = nullptr;
 
     Stream get_return_object() { return Stream{std::coroutine_handle<promise_type>::from_promise(*this)}; }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     std::suspend_always yield_value(Plain next) noexcept {
-      op = to_op(next);
-      return {};
-    }
-    std::suspend_always yield_value(const Op& next) noexcept {
       op = next;
       return {};
     }
     template <class Address>
     std::suspend_always yield_value(const LaneOp<Address>& next) noexcept {
-      op.kind = next.kind;
-      op.bytes = next.bytes;
-      op.count = 1;
-      op.lanes = &LaneOp<Address>::fill;
-      op.operation = &next;
+      op = plain(next.kind, 1, next.bytes);
+      lanes = &LaneOp<Address>::fill;
+      operation = &next;
       return {};
     }
-    void return_void() noexcept { op = Op{}; }
+    void return_void() noexcept { op = plain(OpKind::End, 0); }
     void unhandled_exception() { throw; }
 
     static void* operator new(std::size_t bytes) { return frames::allocate(bytes); }
@@ -319,10 +321,25 @@ class Stream {
   /// Where its frame begins.
   const void* frame() const { return handle_.address(); }
 
-  /// Runs the kernel to its next operation; OpKind::End for ever once it has returned.
-  const Op& next() {
+  /// Runs the kernel to its next operation; OpKind::End for ever once it has returned. A word comes back as it has just
+  /// been written: the host need not wait for it as it would for a structure made of several writes.
+  Plain step() {
     if (!handle_.done()) handle_.resume();
     return handle_.promise().op;
+  }
+  /// What the lanes of the memory operation at which it stands touch.
+  void lanes(unsigned count, LaneAddresses& out) const {
+    const promise_type& promise = handle_.promise();
+    promise.lanes(promise.operation, count, out);
+  }
+  /// The same as step(), with all of the operation.
+  Op next() {
+    Op op = to_op(step());
+    if (op.kind == OpKind::Load || op.kind == OpKind::Store || op.kind == OpKind::Atomic) {
+      op.lanes = handle_.promise().lanes;
+      op.operation = handle_.promise().operation;
+    }
+    return op;
   }
 
  private:

@@ -119,7 +119,7 @@ std::vector<std::vector<Record>> record_interleaved(const Workload& workload) {
   for (bool alive = true; alive;) {
     alive = false;
     for (std::size_t i = streams.size(); i-- > 0;) {
-      const Op& op = streams[i].next();
+      const Op op = streams[i].next();
       if (op.kind == OpKind::End) continue;
       all[i].push_back(record(op, 64));
       alive = true;
