@@ -1,6 +1,6 @@
 // The pooled transaction: a request on its way through the machine, and at the same time the event that wakes the
-// component it has reached. One host cache line; linked into exactly one place at a time (a wheel slot, a queue, a
-// list of waiters or the free list).
+// component it has reached. One host cache line; linked into at most one place at a time (a wheel slot, a queue or a
+// list of waiters).
 #pragma once
 
 #include <bit>
