@@ -21,7 +21,7 @@ Cycle widen(Cycle now, std::uint32_t low) {
 constexpr std::size_t kWaveLines = (sizeof(Wavefront) + kHostLine - 1) / kHostLine;
 constexpr std::size_t kFrameLines = 4;
 /// Lines of a compute unit that completions touch, and those that instructions touch too.
-constexpr std::size_t kCompletionLines = 7;
+constexpr std::size_t kCompletionLines = 8;
 constexpr std::size_t kInstructionLines = 10;
 
 }  // namespace

@@ -27,7 +27,7 @@ enum class WaveState : std::uint8_t {
 /// What every step touches comes first, then the loads.
 struct Wavefront {
   Stream stream;
-  Plain op;               ///< what it does next
+  Plain op{};             ///< what it does next
   Cycle other_ready = 0;  ///< when scalar and local results so far are there
   std::uint32_t loads_issued = 0;
   std::uint32_t loads_retired = 0;  ///< in order

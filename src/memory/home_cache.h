@@ -92,7 +92,7 @@ class HomeCache final : public DramClient {
     if (step == PrefetchStep::Third) return;  // there is nothing left
     for (; lines != 0; lines &= lines - 1) {
       const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
-      const Bank& bank = banks_[bank_index(line.number_in_device())];
+      const Bank& bank = bank_of(line);
       if (step == PrefetchStep::First) bank.tags.prefetch(key(line));
       bank.mshrs.prefetch(line, step);
     }
@@ -194,6 +194,7 @@ class HomeCache final : public DramClient {
     return static_cast<unsigned>(low & (banks_.size() - 1));
   }
   Bank& bank_of(PhysLine line) { return banks_[bank_index(line.number_in_device())]; }
+  const Bank& bank_of(PhysLine line) const { return banks_[bank_index(line.number_in_device())]; }
   PhysLine line_of(const Bank& bank, TagArray::Slot slot) const;
   std::uint64_t key(PhysLine line) const { return line.number_in_device() >> bank_bits_; }
 

@@ -43,8 +43,7 @@ class TagArray {
   /// Brings the set of `key` into the host's cache, for a lookup that comes soon.
   void prefetch(std::uint64_t key) const {
     const std::byte* set = block(place(key).set);
-    prefetch_line(set);
-    if (block_bytes_ > 64) prefetch_line(set + 64);
+    prefetch_lines(set, block_bytes_ > kHostLine ? 2 : 1);
   }
 
   /// Marks a slot as used now.
