@@ -40,7 +40,7 @@ class Gpu final : public FabricClient,
                   public WalkMemory {
  public:
   Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-      Oracle* oracle, TranslationOracle* translation_oracle);
+      DataWatch* watch, TranslationOracle* translation_oracle);
 
   // The path of an access: what leaves an L1, and what comes back to it.
   void lines_served(Transaction* t) override;
@@ -91,7 +91,7 @@ class Gpu final : public FabricClient,
   std::size_t applications() const { return processes_.size(); }
   DesignParts& parts() { return parts_; }
   /// The oracles watch this run.
-  bool checked() const { return oracle_ != nullptr; }
+  bool checked() const { return watch_ != nullptr; }
 
   /// Visits the statistics of every component with its place in the GPU ("l2", "cu3.l1v"; "" for the GPU itself).
   template <class Visit>
@@ -130,7 +130,7 @@ class Gpu final : public FabricClient,
   Topology topology_;
   DispatchPolicy dispatch_;
   bool write_back_;
-  Oracle* oracle_;
+  DataWatch* watch_;
   GpuContext context_;
   HomeCache home_;
   Fabric fabric_;
