@@ -257,9 +257,10 @@ void Machine::check_drained() {
       if (!at->credits_settled(*from)) throw SimulationError("check: credits of a link were lost");
     }
   }
-  const bool on_host =
-      request_.system.placement == InitialPlacement::Host && request_.system.policy == PagePolicy::Pinned;
-  data_oracle_->finish(request_.system.write_back_at_release && !on_host);
+  data_oracle_->merge();
+  for (unsigned g = 0; request_.system.write_back_at_release && g < gpus_.size(); ++g) {
+    data_oracle_->watch(gpus_[g]->device()).check_written_back();
+  }
 }
 
 /// The statistics of one GPU, added up over its units, under names that its place in the machine is put before.

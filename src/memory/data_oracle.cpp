@@ -431,10 +431,4 @@ void DataOracle::merge() {
   for (const auto& watch : watches_) watch->log_.clear();
 }
 
-void DataOracle::finish(bool all_written_back) {
-  merge();
-  if (!all_written_back) return;
-  for (const auto& watch : watches_) watch->check_written_back();
-}
-
 }  // namespace nearfar

@@ -208,10 +208,9 @@ class DataOracle {
     return copies ? Location::of_copy(application, gpu, page, 0) : Location::of_virtual(application, page, 0);
   }
 
-  /// Judges what has happened since the last time. No device runs meanwhile, and all have come equally far.
+  /// Judges what has happened since the last time. No device runs meanwhile, and all have come equally far. To be
+  /// called at the end of a run too.
   void merge();
-  /// At the end of a run; with all caches written back, memory is compared too.
-  void finish(bool all_written_back);
 
  private:
   friend class DataWatch;
