@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 
 #include "config/error.h"
 #include "machine/remote_prefixes.h"
@@ -147,10 +148,18 @@ void Machine::fill_page_tables() {
   }
 }
 
+/// A table of a device. All frames that its nodes may need are set aside before the first cycle, also where nodes are
+/// made while it runs: a device shares no allocator with the driver, which hands frames out in the host's partition.
 std::unique_ptr<PageTable> Machine::make_table(DeviceId device, const AddressSpace& space) {
   const PageTableSpec& spec = request_.system.page_table;
-  auto table = std::make_unique<PageTable>(spec.levels, space.page_size(),
-                                           [this, device] { return frames_.take_table(device); });
+  std::deque<PhysPage> frames;
+  const std::uint64_t nodes = PageTable::nodes(spec.levels, space.page_size(), space.first_page(), space.pages());
+  while (frames.size() < nodes) frames.push_back(frames_.take_table(device));
+  auto table = std::make_unique<PageTable>(spec.levels, space.page_size(), [frames]() mutable {
+    const PhysPage frame = frames.front();
+    frames.pop_front();
+    return frame;
+  });
   if (spec.upper == UpperLevels::Prebuilt) table->cover(space.first_page(), space.pages());
   return table;
 }

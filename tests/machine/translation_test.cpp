@@ -258,6 +258,22 @@ TEST_P(ThreadsOnTranslation, GiveTheSameStatistics) {
   }
 }
 
+// Nodes that a GPU's table gets while it runs take frames of its own memory, of which the driver, in another partition,
+// hands out others meanwhile.
+TEST(ThreadsOnTables, MadeOnDemandTakeTheSameFrames) {
+  const SystemSpec system = test_system({"page_table.upper_levels=on-demand", "walk.timing=memory",
+                                         "gpu.l2_tlb.entries=4", "gpu.l2_tlb.ways=1", "dispatch.policy=round-robin"},
+                                        "mmu-4gpu");
+  const auto workload = transpose(512);
+  const Outcome one = simulate(system, {workload}, false, 1);
+  for (const Outcome& other : {simulate(system, {workload}, false, 1, 13), simulate(system, {workload}, false, 2)}) {
+    ASSERT_EQ(one.result.statistics.size(), other.result.statistics.size());
+    for (std::size_t i = 0; i < one.result.statistics.size(); ++i) {
+      ASSERT_EQ(one.result.statistics[i].count, other.result.statistics[i].count) << one.result.statistics[i].name;
+    }
+  }
+}
+
 TEST(OversubscribedMemory, RunsAndEvicts) {
   const SystemSpec system = test_system(
       {"gpu.dram.capacity=1MiB", "gpu.dram.channels=1", "gpu.dram.ranks=1", "gpu.dram.banks=2", "migration.evict=true"},
