@@ -48,6 +48,7 @@ class Machine {
   std::unique_ptr<Host> host_;
   std::vector<Series> series_;
   std::vector<std::unique_ptr<StatTable>> first_executions_;  ///< by GPU, when several applications run
+  std::vector<MissStats> first_served_;  ///< by GPU: the same of its misses, where the host served them
 };
 
 }  // namespace nearfar
