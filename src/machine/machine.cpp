@@ -21,13 +21,16 @@ std::uint64_t peak_rss() {
 
 /// What a run that does not end shows: who holds what since when is printed below it.
 std::string why_stuck(Engine::Outcome outcome, const WatchdogBounds& bounds, const SystemSpec& spec) {
-  const char* bound = spec.watchdog != 0 ? "watchdog.cycles" : "longer than anything takes in this system";
+  const bool own = spec.watchdog == 0;
+  const char* system = "longer than anything takes in this system";
   switch (outcome) {
     case Engine::Outcome::Drained: break;
     case Engine::Outcome::NoProgress:
-      return fmt::format("the run makes no progress for {} cycles ({})", bounds.progress, bound);
+      return fmt::format("the run makes no progress for {} cycles ({})", bounds.progress,
+                         own ? system : "watchdog.cycles");
     case Engine::Outcome::Starved:
-      return fmt::format("a wavefront has waited for memory for more than {} cycles ({})", bounds.request, bound);
+      return fmt::format("a wavefront has waited for memory for more than {} cycles ({})", bounds.request,
+                         own ? system : "16 × watchdog.cycles");
   }
   return "the run makes no progress: nothing is scheduled, but work is left";
 }

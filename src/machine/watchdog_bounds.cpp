@@ -14,6 +14,9 @@ namespace {
 /// Beyond it (eleven days at 1 GHz) nobody waits for the answer.
 constexpr double kLongest = 1e15;
 
+/// How often one request may be overtaken by all others, where structures are tiny and nobody keeps a turn for it.
+constexpr Cycle kOvertaken = 16;
+
 /// The sum of all times that the system and its designs have parameters for, whoever declared them.
 double sum_of_times(SystemSpec spec) {
   double sum = 0;
@@ -51,7 +54,7 @@ double row_cycle(const DramSpec& dram) {
 }  // namespace
 
 WatchdogBounds watchdog_bounds(const SystemSpec& spec) {
-  if (spec.watchdog != 0) return {spec.watchdog, spec.watchdog};
+  if (spec.watchdog != 0) return {spec.watchdog, kOvertaken * spec.watchdog};
   const GpuSpec& gpu = spec.gpu;
   const Frequency clock = gpu.clock;
   const auto bytes_on_all = [&](Bytes bytes) {
@@ -78,7 +81,7 @@ WatchdogBounds watchdog_bounds(const SystemSpec& spec) {
   // What may stand before one request: all lines and all translations that the GPUs can have under way, one by one.
   const double lines = static_cast<double>(gpu.cus()) * (gpu.l1v.mshrs + gpu.l1s.mshrs + gpu.cu.store_buffer);
   const double pages = spec.translation.kind == TranslationKind::Ideal ? 0.0 : gpu.l2_tlb.mshrs;
-  const double request = progress + spec.gpus * (lines * line + pages * alone);
+  const double request = kOvertaken * (progress + spec.gpus * (lines * line + pages * alone));
   return {static_cast<Cycle>(std::min(progress, kLongest)), static_cast<Cycle>(std::min(request, kLongest))};
 }
 

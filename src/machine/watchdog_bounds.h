@@ -10,7 +10,7 @@ struct WatchdogBounds {
   Cycle request = 0;   ///< that one wavefront waits for memory, whatever the others do
 };
 
-/// The bounds of a system, or what it says itself (watchdog.cycles, for both).
+/// The bounds of a system, or what it says itself: watchdog.cycles, and 16 times that for one request.
 WatchdogBounds watchdog_bounds(const SystemSpec& spec);
 
 }  // namespace nearfar
