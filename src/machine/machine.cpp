@@ -9,6 +9,7 @@
 
 #include "config/error.h"
 #include "machine/remote_prefixes.h"
+#include "machine/watchdog_bounds.h"
 
 namespace nearfar {
 namespace {
@@ -17,6 +18,22 @@ std::uint64_t peak_rss() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+/// What a run that does not end shows: who holds what since when is printed below it.
+std::string why_stuck(Engine::Outcome outcome, const WatchdogBounds& bounds, const SystemSpec& spec) {
+  const bool own = spec.watchdog == 0;
+  const char* system = "longer than anything takes in this system";
+  switch (outcome) {
+    case Engine::Outcome::Drained: break;
+    case Engine::Outcome::NoProgress:
+      return fmt::format("the run makes no progress for {} cycles ({})", bounds.progress,
+                         own ? system : "watchdog.cycles");
+    case Engine::Outcome::Starved:
+      return fmt::format("a wavefront has waited for memory for more than {} cycles ({})", bounds.request,
+                         own ? system : "16 × watchdog.cycles");
+  }
+  return "the run makes no progress: nothing is scheduled, but work is left";
 }
 
 }  // namespace
@@ -220,7 +237,10 @@ void Machine::run_engine() {
   if (request_.window != 0) options.window = std::min(options.window, request_.window);
   options.threads = request_.threads;
   if (data_oracle_) options.between_windows = [this] { data_oracle_->merge(); };
-  options.watchdog = request_.system.watchdog;
+  const WatchdogBounds bounds = watchdog_bounds(request_.system);
+  options.watchdog = bounds.progress;
+  options.oldest = bounds.request;
+  for (std::size_t g = 0; g < gpus_.size(); ++g) engine_.watch(g, *gpus_[g]);
   if (request_.on_progress) {
     options.on_progress = [&](const Partition::Progress& done, Cycle now) {
       request_.on_progress({std::min(done.groups, groups), groups, done.accesses, now});
@@ -230,13 +250,7 @@ void Machine::run_engine() {
   if (outcome == Engine::Outcome::Drained && host_->finished()) return;
   std::string waiting = host_->describe_waiting();
   for (const auto& gpu : gpus_) waiting += gpu->describe_waiting();
-  throw SimulationError(
-      fmt::format("the run makes no progress{}.\n{}",
-                  outcome == Engine::Outcome::Drained
-                      ? ": nothing is scheduled, but work is left"
-                      : fmt::format(" for {} cycles; a machine with slower parts needs a larger watchdog.cycles",
-                                    request_.system.watchdog),
-                  waiting));
+  throw SimulationError(fmt::format("{}.\n{}", why_stuck(outcome, bounds, request_.system), waiting));
 }
 
 /// Conservation: every request that entered has left, every byte sent has arrived, every credit is home.
