@@ -67,6 +67,17 @@ TEST(Characterization, FindsWhoSharesPages) {
   EXPECT_EQ(bs.touched.written_pages_by, bs.touched.pages_by);
 }
 
+TEST(Characterization, TellsAsManyGpusApartAsAMachineHas) {
+  const Characterization mm = look_at("MM", {}, kMaxGpus);
+  std::uint64_t pages = 0, most = 0;
+  for (std::size_t i = 0; i < kMaxGpus; ++i) {
+    pages += of_buffer(mm, "B").pages_by[i];
+    if (of_buffer(mm, "B").pages_by[i] != 0) most = i + 1;
+  }
+  EXPECT_EQ(pages, 256U);
+  EXPECT_GT(most, 32U) << "all GPUs that have work read all of B";
+}
+
 TEST(Characterization, LeavesPrivateCopiesOutOfSharing) {
   const Characterization fir = look_at("FIR", {{"n", 1 << 16}});
   const std::uint64_t shared =
