@@ -7,7 +7,7 @@
 
 namespace nearfar {
 
-/// A file of about 40 MB, which Perfetto opens in seconds.
+/// A file of about 50 MB, which Perfetto opens in seconds.
 inline constexpr std::size_t kUsualTimelineEvents = 200'000;
 
 /// The options as typed; all may be empty.
