@@ -10,6 +10,7 @@
 #include "config/error.h"
 #include "machine/remote_prefixes.h"
 #include "machine/watchdog_bounds.h"
+#include "sim/timeline_end.h"
 
 namespace nearfar {
 namespace {
@@ -34,6 +35,23 @@ std::string why_stuck(Engine::Outcome outcome, const WatchdogBounds& bounds, con
                          own ? system : "16 × watchdog.cycles");
   }
   return "the run makes no progress: nothing is scheduled, but work is left";
+}
+
+/// Puts together what the devices noted. One that has noted `most` events has stopped there.
+void gather_timeline(Engine& engine, std::size_t most, RunResult& result) {
+  const auto host = static_cast<unsigned>(engine.size() - 1);
+  Cycle lost_from = kNever;
+  std::uint64_t noted = 0;
+  for (unsigned d = 0; d <= host; ++d) {
+    const Timeline& timeline = *engine.partition(d).timeline();
+    result.timeline.insert(result.timeline.end(), timeline.events().begin(), timeline.events().end());
+    noted += timeline.events().size() + timeline.lost();
+    // Events are noted when they end, or later.
+    if (timeline.lost() > 0) lost_from = std::min(lost_from, most == 0 ? 0 : timeline.events().back().end);
+  }
+  shorten_timeline(result.timeline, most, lost_from, host);
+  result.timeline_lost = noted - result.timeline.size();
+  std::ranges::stable_sort(result.timeline, {}, &TimelineEvent::start);
 }
 
 }  // namespace
@@ -454,12 +472,7 @@ RunResult Machine::result() {
   table.set("run.launches", result.launches.size());
   result.statistics = table.values();
   result.series = series_;
-  for (unsigned d = 0; request_.timeline.on && d <= gpus_.size(); ++d) {
-    const Timeline& timeline = *engine_.partition(d).timeline();
-    result.timeline.insert(result.timeline.end(), timeline.events().begin(), timeline.events().end());
-    result.timeline_lost += timeline.lost();
-  }
-  std::ranges::stable_sort(result.timeline, {}, &TimelineEvent::start);
+  if (request_.timeline.on) gather_timeline(engine_, request_.timeline.most, result);
   return result;
 }
 
