@@ -129,6 +129,7 @@ class Gpu final : public FabricClient,
   const std::vector<Process>& processes_;
   Topology topology_;
   DispatchPolicy dispatch_;
+  StartJitter start_jitter_;
   bool write_back_;
   Oracle* oracle_;
   GpuContext context_;

@@ -250,11 +250,14 @@ void Fabric::send_message(Transaction* t) {
 
 /// Puts a message on the link towards its destination. A train is known by its first packet; where packets are stored
 /// and forwarded, each follows the one before it without a gap, as the links are equally fast.
-void Fabric::forward(Transaction* t, Cycle after) {
+void Fabric::forward(Transaction* t, Cycle after, bool of_others) {
   const Topology::Hop& hop = lanes_[t->destination].hop;
   const auto out = outputs_[hop.output].pass(class_of(*t), partition_.now(), t->wire_bytes, bytes_behind(*t));
   t->early_ticks = out.early;
-  partition_.post(t, hop.next, MessagePort::Fabric, out.cycle + hop.latency + after);
+  const Cycle arrival = out.cycle + hop.latency + after;
+  // Perturbed once, where it begins.
+  partition_.post(t, hop.next, MessagePort::Fabric,
+                  of_others ? arrival : jitter_.arrival(arrival, t->destination, class_of(*t)));
 }
 
 /// When a message that has arrived is through this device's input: a train of replies with its last packet, for who
@@ -291,7 +294,7 @@ void Fabric::on_arrival(Transaction* t) {
     return;
   }
   stats_.forwarded_packets += packets(*t);
-  forward(t, 0);
+  forward(t, 0, true);
 }
 
 void Fabric::receive(Transaction* t) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "interconnect/jitter.h"
 #include "interconnect/link_spec.h"
 #include "interconnect/topology.h"
 #include "sim/device_set.h"
@@ -64,6 +65,9 @@ class Fabric {
  public:
   Fabric(Partition& partition, const LinkSpec& spec, const Topology& topology, std::uint64_t line_bytes,
          std::uint64_t clock_hertz, FabricClient& client);
+
+  /// What this device sends takes a few cycles longer now and then.
+  void perturb(const PerturbSpec& spec) { jitter_ = MessageJitter(spec, partition_.device()); }
 
   /// Takes room in the queue of requests to a device for one that then must come. Where there is none, `waiter` is told
   /// when there is.
@@ -118,7 +122,7 @@ class Fabric {
   void on_drain(Transaction* t);
   void on_credit(Transaction* t);
   void receive(Transaction* t);
-  void forward(Transaction* t, Cycle after);
+  void forward(Transaction* t, Cycle after, bool of_others = false);
   bool may_leave(const Lane& lane) const;
   bool leave(Transaction* t);
   Transaction* first_lines(Transaction& t, std::uint32_t count);
@@ -150,6 +154,7 @@ class Fabric {
   Transaction* drain_event_;
   bool drain_scheduled_ = false;
   HandlerId drain_handler_;
+  MessageJitter jitter_;
   FabricStats stats_;
 };
 

@@ -75,6 +75,7 @@ void SystemSpec::describe(Section& section) {
   boundary.flag("write_back", write_back_at_release, "Dirty lines of the L2 caches go to memory.");
   Section watching = section.group("watchdog", "When a run is given up.");
   watching.cycles("cycles", watchdog, {1000, 1'000'000'000'000}, "Cycles without progress that end a run.");
+  section.child("perturb", perturb, "Small perturbations that show how far a result moves by chance.");
   for (const auto& plug_in : plug_ins) plug_in->describe(section);
 }
 
