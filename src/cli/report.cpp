@@ -27,7 +27,7 @@ struct ReportArguments {
   std::vector<std::string> studies;
   std::string output = "report.html", figures;
   std::string database = kDefaultDatabase;
-  std::string size;
+  std::string size, repeat;
   bool quick = false, no_png = false;
 };
 
@@ -35,6 +35,7 @@ std::vector<Study> read_studies(const ReportArguments& arguments) {
   StudyChanges changes;
   if (!arguments.size.empty()) changes.size = parse_size(arguments.size);
   if (arguments.quick) changes.size = SizeClass::Small;
+  changes.repeat = read_study_repeat(arguments.repeat, arguments.quick);
   std::vector<std::string> names = arguments.studies;
   if (names.empty()) {
     for (const StudySummary& study : list_studies()) names.push_back(study.name);
@@ -107,7 +108,9 @@ Command add_report_command(CLI::App& program) {
   add_flag(app, "--no-png", arguments->no_png, "No PNG among them");
   add_value(app, "--database", arguments->database, kFile, "The store of results");
   add_value(app, "--size", arguments->size, kSize, "Of results of this size, whatever the studies say");
-  add_flag(app, "--quick", arguments->quick, "The same as --size small: what `nearfar reproduce --quick` measured");
+  add_study_repeat_option(app, arguments->repeat);
+  add_flag(app, "--quick", arguments->quick,
+           "The same as --size small --repeat 1: what `nearfar reproduce --quick` measured");
   return {&app, [arguments] { perform_report(*arguments); }};
 }
 
