@@ -113,9 +113,10 @@ std::string speedup_of(const TunedCurve& curve, std::size_t point) {
 }
 
 /// What is said of a setting in the table.
-std::string mark(const Knee& knee, std::size_t point) {
+std::string mark(const Knee& knee, std::size_t point, std::size_t points) {
   std::vector<std::string> words;
   if (knee.enough == point) words.emplace_back("enough");
+  if (knee.rising && point + 1 == points) words.emplace_back("still rises");
   if (knee.bend == point) words.emplace_back("knee");
   return join(words, ", ");
 }
@@ -132,7 +133,7 @@ std::string curve_table(const Tuning& tuning, const Terminal& terminal) {
   for (std::size_t point = 0; point < tuning.points(); ++point) {
     std::vector<std::string> cells = {tuning.label(point)};
     for (const TunedCurve& curve : tuning.curves) cells.push_back(speedup_of(curve, point));
-    cells.push_back(mark(whole.knee, point));
+    cells.push_back(mark(whole.knee, point, tuning.points()));
     cells.push_back(bar_with_whisker(whole.speedups[point], high_of(whole, point), largest, kWideBarWidth));
     table.row(cells);
   }

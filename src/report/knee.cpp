@@ -16,7 +16,8 @@ Knee find_knee(std::span<const double> performance, const Alike& alike) {
   if (best <= worst * (1 + Knee::kFlat) || within_noise(best_at, worst_at)) return knee;
   std::size_t near = 0;
   while (performance[near] < best * (1 - Knee::kNear) && !within_noise(near, best_at)) ++near;
-  knee.enough = near;
+  knee.rising = near + 1 == performance.size();
+  if (!knee.rising) knee.enough = near;
   double farthest = Knee::kBend;
   for (std::size_t i = 1; i + 1 < performance.size(); ++i) {
     const double along = static_cast<double>(i) / static_cast<double>(performance.size() - 1);

@@ -108,6 +108,7 @@ std::string_view verdict_name(Verdict verdict) {
     case Verdict::Missed: return "missed";
     case Verdict::WithinNoise: return "within noise";
     case Verdict::Opposite: return "opposite";
+    case Verdict::NotJudged: return "not judged";
     case Verdict::NotMeasured: return "not measured";
   }
   return "";

@@ -18,6 +18,7 @@ enum class Verdict : std::uint8_t {
   Missed,       ///< further off, or no effect
   WithinNoise,  ///< an effect was published, and what is measured of it cannot be told from none
   Opposite,     ///< the effect has the wrong sign
+  NotJudged,    ///< measured, but on inputs of another size than the claim's study has
   NotMeasured,  ///< no study, no result, or not of everything that the claim speaks of
 };
 
