@@ -135,6 +135,7 @@ class Gpu final : public FabricClient,
   const std::vector<Process>& processes_;
   Topology topology_;
   DispatchPolicy dispatch_;
+  StartJitter start_jitter_;
   bool write_back_;
   DataWatch* watch_;
   GpuContext context_;
