@@ -356,6 +356,7 @@ bool ComputeUnit::pass_fence(Wavefront& wave) {
 // ------------------------------------------------------------------------------------------------------- completions
 
 void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
+  if (l1_.covered()) note_fill(page, lines);
   PendingLines::Arrival arrival = l1_.pending().take(page, lines);
   const auto count = static_cast<std::uint32_t>(std::popcount(lines));
   const std::uint32_t took = static_cast<std::uint32_t>(context_.partition.now()) - arrival.issued;
@@ -386,6 +387,12 @@ void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
     lines_come(target, come);
   }
   retry(Stall::Register);
+}
+
+void ComputeUnit::note_fill(PhysPage page, std::uint64_t lines) {
+  for (; lines != 0; lines &= lines - 1) {
+    l1_.note(L1Event::Fill, PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))});
+  }
 }
 
 void ComputeUnit::lines_come(PendingLines::Target target, std::uint64_t lines) {

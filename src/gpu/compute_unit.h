@@ -122,7 +122,8 @@ class alignas(kHostLine) ComputeUnit {
   void prepare_fill(const Transaction& t, PrefetchStep step) const;
   void prepare_stores_ordered(PrefetchStep step) const;
 
-  void acquire() { l1_.acquire(); }
+  void acquire() { l1_.acquire(L1Event::Boundary); }
+  void cover(L1Coverage* coverage) { l1_.cover(coverage); }
 
   unsigned index() const { return index_; }
   std::uint32_t stores_outstanding() const { return stores_outstanding_; }
@@ -197,6 +198,7 @@ class alignas(kHostLine) ComputeUnit {
     return static_cast<PendingLines::Target>(wave.slot << 4 | load);
   }
   static unsigned wave_slot(PendingLines::Target target) { return target >> 4; }
+  void note_fill(PhysPage page, std::uint64_t lines);
   void lines_come(PendingLines::Target target, std::uint64_t lines);
   void lines_done(Wavefront& wave, unsigned load, unsigned lines);
 

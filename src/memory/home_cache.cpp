@@ -128,6 +128,7 @@ void HomeCache::serve(Transaction* group, bool remote, Pace arrivals) {
         continue;
       }
     }
+    if (coverage_ != nullptr) cover_wait(bank, *group, remote);
     ++stats_.stalled_requests;
     queue.push(part(*group, rest & -rest));
   }
@@ -212,6 +213,7 @@ Transaction* HomeCache::part(const Transaction& t, std::uint64_t mask) {
 
 /// The request of `t` acts on its line.
 HomeCache::Outcome HomeCache::act(Bank& bank, const Transaction& t, bool remote) {
+  if (coverage_ != nullptr) cover_request(bank, t, remote);
   if (t.kind == TransactionKind::Write) return write(bank, t, remote);
   const TagArray::Slot slot = bank.tags.find(key(t.line));
   if (slot == TagArray::kNone) return miss(bank, t, remote);
@@ -288,6 +290,7 @@ HomeCache::Outcome HomeCache::miss(Bank& bank, const Transaction& t, bool remote
 void HomeCache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
   if (bank.tags.valid(slot)) {
     ++stats_.evictions;
+    if (coverage_ != nullptr) coverage_->count(state_of(bank, line_of(bank, slot)), HomeEvent::Replacement);
     const bool dirty = (bank.tags.state(slot) & kDirty) != 0;
     const PhysLine victim = dirty || follows_pages_ ? line_of(bank, slot) : PhysLine{};
     if (follows_pages_) in_page(victim.page()).held &= ~(std::uint64_t{1} << victim.index());
@@ -328,6 +331,7 @@ void HomeCache::on_fill(Transaction* t) {
 
 /// The line of `t` has come from memory: those who wait for it act on it, in order.
 void HomeCache::fill(Bank& bank, const Transaction& t) {
+  if (coverage_ != nullptr) coverage_->count(state_of(bank, t.line), HomeEvent::Fill);
   Mshrs::Entry* pending = bank.mshrs.find(t.line);
   const TagArray::Slot slot = bank.tags.victim(key(t.line));
   install(bank, slot, t.line);
@@ -410,6 +414,7 @@ void HomeCache::dram_has_room() {
 }
 
 void HomeCache::flush() {
+  if (coverage_ != nullptr) cover_flush();
   flushing_ = true;
   flush_bank_ = 0;
   flush_slot_ = 0;
@@ -436,6 +441,7 @@ void HomeCache::continue_flush() {
 }
 
 void HomeCache::write_back_page(PhysPage page, bool leaves) {
+  if (coverage_ != nullptr) cover_page(page, leaves);
   const std::uint64_t held = in_page(page).held;
   prefetch(page, held, PrefetchStep::First);
   for (std::uint64_t rest = held; rest != 0; rest &= rest - 1) {
