@@ -262,6 +262,7 @@ bool ComputeUnit::run_scalar_load(Wavefront& wave) {
       wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
       return false;
   }
+  if (wave.holds_page) leave_page(wave);
   ++stats_.scalar_loads;
   fetch(wave);
   return true;
@@ -275,6 +276,10 @@ void ComputeUnit::scalar_done(unsigned slot) {
 
 /// The frame of a scalar load's page; false when it has to wait for it.
 bool ComputeUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysPage& page) {
+  if (wave.holds_page) {
+    page = wave.scalar_page;
+    return true;
+  }
   const PageKey key = key_of(virtual_page);
   if (const Mapping* mapping = tlb_.look_up(key, false)) {
     if (context_.translation_oracle != nullptr) {
@@ -295,6 +300,21 @@ bool ComputeUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysP
   access.wave = &wave;
   park(key, access);
   return false;
+}
+
+/// The translation that a scalar load waits for has come. It keeps it, as other accesses do: would it look it up again,
+/// the page might be gone, and two GPUs could take it from each other for ever.
+void ComputeUnit::hold_page(Wavefront& wave, PageKey key, const Mapping& mapping, VirtPage virtual_page) {
+  if (context_.translation_oracle != nullptr) context_.translation_oracle->used(context_.device(), key, mapping, false);
+  wave.scalar_page = context_.page_size.frame_of(mapping.page, virtual_page);
+  wave.holds_page = true;
+  if (context_.frames != nullptr) context_.frames->enter(wave.scalar_page, 1);
+  sleep(wave, context_.partition.now());
+}
+
+void ComputeUnit::leave_page(Wavefront& wave) {
+  wave.holds_page = false;
+  if (context_.frames != nullptr) context_.frames->leave(wave.scalar_page, 1);
 }
 
 void ComputeUnit::scalar_retry(unsigned slot) { advance(waves_[slot]); }

@@ -154,6 +154,8 @@ class alignas(kHostLine) ComputeUnit {
   bool run_arithmetic(Wavefront& wave);
   bool run_scalar_load(Wavefront& wave);
   bool translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysPage& page);
+  void hold_page(Wavefront& wave, PageKey key, const Mapping& mapping, VirtPage virtual_page);
+  void leave_page(Wavefront& wave);
   bool wait_for_loads(Wavefront& wave, std::uint32_t outstanding);
   bool meet_barrier(Wavefront& wave);
   bool pass_fence(Wavefront& wave);

@@ -196,9 +196,8 @@ void ComputeUnit::translated(PageKey key, const Mapping& mapping) {
       continue;
     }
     if (access->kind == OpKind::ScalarLoad) {
-      Wavefront& wave = *access->wave;
+      hold_page(*access->wave, key, mapping, access->virtual_page);
       tlb_.release(access);
-      sleep(wave, context_.partition.now());
       continue;
     }
     if (context_.translation_oracle != nullptr) {

@@ -262,11 +262,7 @@ void Machine::check_drained() {
       if (!at->credits_settled(*from)) throw SimulationError("check: credits of a link were lost");
     }
   }
-  const bool on_host =
-      request_.system.placement == InitialPlacement::Host && request_.system.policy == PagePolicy::Pinned;
-  if (oracle_ && request_.system.write_back_at_release && !on_host) {
-    oracle_->all_written_back();
-  }
+  if (oracle_ && request_.system.write_back_at_release) oracle_->all_written_back(topology_.host());
 }
 
 /// The statistics of one GPU, added up over its units, under names that its place in the machine is put before.

@@ -170,9 +170,7 @@ void shrink(Failure& failure, const SoakOptions& options) {
     moved = false;
     for (const Cuts& cuts : smaller(failure.cuts, draw_episode(failure.seed, failure.cuts))) {
       if (Clock::now() >= until) return;
-      const auto left =
-          std::chrono::duration_cast<std::chrono::seconds>(until - Clock::now()) + std::chrono::seconds(1);
-      const std::optional<std::string> message = failure_of(failure.seed, cuts, std::min(left, options.episode_time));
+      const std::optional<std::string> message = failure_of(failure.seed, cuts, options.try_time);
       if (!message) continue;
       failure.cuts = cuts;
       failure.cut_message = *message;
