@@ -158,7 +158,7 @@ class MachineDraw {
     set("walk.cycles", 1, 100);
     set("page_table.levels", 4, 5);
     set("page_table.upper_levels", word({"prebuilt", "prebuilt", "on-demand"}));
-    set("iommu.walkers", 1, 2);
+    set("iommu.walkers", 1, 4);
     set("iommu.pw_queue.entries", 1, 3);
     set("iommu.pw_cache.entries", 0, 4);
     set("iommu.tlb.entries", 1, 4);
@@ -205,7 +205,7 @@ class MachineDraw {
     set("gpu.tlb.shootdown_cycles", 0, 20);
     set("host.mmu.tlb.entries", 1, 4);
     set("host.mmu.tlb.ways", 1);
-    set("host.mmu.walkers", 1, 2);
+    set("host.mmu.walkers", 1, 4);
     set("host.mmu.pw_queue.entries", 1, 3);
     set("host.mmu.pw_cache.entries", 0, 4);
     set("uvm.replay", word({"per-fault", "per-batch"}));

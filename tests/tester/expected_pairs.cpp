@@ -39,10 +39,17 @@ bool pending(HomeState state) { return state == HomeState::PendingOwn || state =
 /// The same for the cache in front of a device's memory.
 const char* impossible(HomeState state, HomeEvent event, bool host) {
   if (host && is_own(event)) return "the host has no compute units";
+  const bool requests = event <= HomeEvent::RemoteStall;
+  if (host && requests && event != HomeEvent::TableRead && state == HomeState::PendingOwn) {
+    return "the host asks its memory for page tables alone, which no GPU reads there";
+  }
   switch (event) {
     case HomeEvent::OwnStall:
     case HomeEvent::RemoteStall:
       return state == HomeState::Invalid ? nullptr : "a line that is held or pending has all that a request needs";
+    case HomeEvent::TableRead:
+      if (state == HomeState::Dirty) return "page tables are not written through the caches";
+      return state == HomeState::PendingRemote ? "no other device reads a device's page tables" : nullptr;
     case HomeEvent::Fill: return pending(state) ? nullptr : kOnlyPending;
     case HomeEvent::Replacement: return state == HomeState::Clean || state == HomeState::Dirty ? nullptr : kOnlyHeld;
     case HomeEvent::Flush:
