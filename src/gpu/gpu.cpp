@@ -168,6 +168,12 @@ void Gpu::forget(PageKey page, PhysPage frame) {
 }
 
 void Gpu::drop_copies(PhysPage page) {
+  drop_lines(page);
+  frames_->forget_users(page);
+}
+
+/// The L1s forget the lines of a page.
+void Gpu::drop_lines(PhysPage page) {
   const std::uint64_t lines = frames_->lines(page);
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
     const PhysPage frame{page.device(), page.frame() + i};
@@ -176,7 +182,11 @@ void Gpu::drop_copies(PhysPage page) {
       scalars_[cu / spec_.cus_per_array].drop(frame, lines);
     });
   }
-  frames_->forget_users(page);
+}
+
+void Gpu::frame_reused(PhysPage page) {
+  write_back(page, true);
+  drop_lines(page);
 }
 
 bool Gpu::can_write_back(PhysPage page) {

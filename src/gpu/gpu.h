@@ -80,6 +80,7 @@ class Gpu final : public FabricClient,
   bool can_write_back(PhysPage page) override;
   void write_back(PhysPage page, bool moves) override;
   void page_came(PhysPage from, PhysPage to) override;
+  void frame_reused(PhysPage page) override;
   void read_table(PhysLine line, Transaction* t, HandlerId done) override;
   const PageTouches& touches() const { return touches_; }
   DeviceId device() const { return partition_.device(); }
@@ -123,6 +124,7 @@ class Gpu final : public FabricClient,
   void try_release();
   void execution_ends();
   void tell_host(const Control& control);
+  void drop_lines(PhysPage page);
   void make_translation(const SystemSpec& spec, TranslationOracle* oracle);
 
   Partition& partition_;
@@ -185,6 +187,10 @@ void Gpu::for_each_stats(Visit visit) {
   if (l2_tlb_) {
     visit("", "l2_tlb", l2_tlb_->stats());
     visit("", "l2_miss", l2_tlb_->miss_stats());
+  }
+  if (svm_) {
+    MissStats beside = svm_->iommu().parts().of(partition_.device());
+    visit("", "l2_miss", beside);
   }
   if (gmmu_) {
     visit("", "gmmu", gmmu_->stats());

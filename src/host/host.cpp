@@ -155,6 +155,7 @@ void Host::execution_done(std::size_t a) {
   Progress& progress = progress_[a];
   if (progress.first) {
     progress.first = false;
+    if (on_first_execution) on_first_execution(a);
     if (--running_ == 0) {
       end_ = partition_.now();
       if (processes_.size() > 1) {
@@ -198,6 +199,13 @@ void Host::iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std
   if (mapping != nullptr) message.mapping = *mapping;
   message.accounted = accounted;
   send(gpu, message);
+}
+
+bool Host::can_write_back(PhysPage page) {
+  for (std::uint64_t i = 0; i < spec_.page.size.frames(); ++i) {
+    if (home_.page_pending(PhysPage{page.device(), page.frame() + i})) return false;
+  }
+  return true;
 }
 
 void Host::write_back(PhysPage page) {

@@ -32,7 +32,8 @@ Machine::Machine(const RunRequest& request)
       translation_oracle_(request_.check ? std::make_unique<TranslationOracle>() : nullptr),
       frames_(request_.system.gpus + 1, request_.system.page.size),
       engine_(request_.system.gpus + 1),
-      first_executions_(request_.system.gpus) {
+      first_executions_(request_.system.gpus),
+      first_served_(request_.system.gpus) {
   place_applications();
   const SystemSpec& spec = request_.system;
   for (unsigned d = 0; request_.timeline.on && d <= spec.gpus; ++d) {
@@ -56,6 +57,14 @@ Machine::Machine(const RunRequest& request)
         first_executions_[g] = std::make_unique<StatTable>(gpu_table(gpu));
       };
     }
+    // Nothing of a GPU is under way at the host when its application's first execution ends.
+    host_->on_first_execution = [this](std::size_t application) {
+      const Process& process = processes_[application];
+      if (host_->served_misses() == nullptr) return;
+      for (unsigned g = process.first_gpu; g < process.first_gpu + process.gpus; ++g) {
+        first_served_[g] = host_->served_misses()->of(gpus_[g]->device());
+      }
+    };
   }
 }
 
@@ -127,7 +136,7 @@ void Machine::fill_page_tables() {
         PageRecord& record = requests->driver().new_record(key);
         record.exists = true;
         record.owner = page;
-        requests->driver().note_resident(page);
+        requests->driver().note_resident(key, page);
         // What lies on the host is mapped when a GPU has asked for it.
         if (page.device() == topology_.host()) return;
       }
@@ -161,11 +170,12 @@ void Machine::fill_records(Pid pid, const AddressSpace& space) {
     record.exists = true;
     record.owner = space.translate(gpu_of(0).device(), first);
     record.pinned = is_private || spec.policy == PagePolicy::NoFault;
-    mmu.driver().note_resident(record.owner);
+    if (!record.pinned) mmu.driver().note_resident(key, record.owner);
     if (record.pinned) {
       for (unsigned g = 0; g < space.gpus(); ++g) {
         PhysPage page = space.translate(gpu_of(g).device(), first);
         if (page.device() != gpu_of(g).device()) page = frames_.take(gpu_of(g).device());
+        mmu.driver().note_resident(page);
         gpu_of(g).gmmu()->write_mapping(key, {page, true, 0});
         record.holders.set(gpu_of(g).device().value);
       }
@@ -262,6 +272,7 @@ void Machine::check_drained() {
       if (!at->credits_settled(*from)) throw SimulationError("check: credits of a link were lost");
     }
   }
+  // A kernel's end writes the GPUs' caches back, not the host's, where pages may lie that GPUs have mapped.
   if (oracle_ && request_.system.write_back_at_release) oracle_->all_written_back(topology_.host());
 }
 
@@ -276,7 +287,11 @@ StatTable Machine::collect() {
   StatTable table;
   LoadLatency latency;
   for (unsigned g = 0; g < gpus_.size(); ++g) {
-    const StatTable gpu = first_executions_[g] ? *first_executions_[g] : gpu_table(*gpus_[g]);
+    StatTable gpu = first_executions_[g] ? *first_executions_[g] : gpu_table(*gpus_[g]);
+    if (const ServedMisses* served = host_->served_misses()) {
+      MissStats elsewhere = first_executions_[g] ? first_served_[g] : served->of(gpus_[g]->device());
+      gpu.add("l2_miss.", elsewhere);
+    }
     table.merge(fmt::format("gpu{}.", g), gpu);
     table.merge("gpus.", gpu);
     gpus_[g]->add_latency(latency);
@@ -374,17 +389,20 @@ void Machine::add_translation(StatTable& table) {
   for (const auto& gpu : gpus_) {
     if (gpu->l2_tlb() != nullptr) table.add("l2_miss.", gpu->l2_tlb()->miss_stats());
     if (gpu->svm() == nullptr) continue;
-    table.add("l2_miss.", gpu->svm()->iommu().parts());
+    MissStats served = gpu->svm()->iommu().parts().total();
+    table.add("l2_miss.", served);
     table.add("iommu.", gpu->svm()->iommu().stats());
     add_walkers(table, gpu->svm()->iommu().walkers());
   }
+  if (const ServedMisses* served = host_->served_misses()) {
+    MissStats total = served->total();
+    table.add("l2_miss.", total);
+  }
   if (HostMmu* mmu = host_->mmu()) {
-    table.add("l2_miss.", mmu->parts());
     table.add("uvm.", mmu->driver().stats());
   }
   if (PageRequests* requests = host_->page_requests()) table.add("uvm.", requests->driver().stats());
   if (Iommu* iommu = host_->iommu()) {
-    table.add("l2_miss.", iommu->parts());
     table.add("iommu.", iommu->stats());
     add_walkers(table, iommu->walkers());
   }

@@ -50,6 +50,7 @@ class Machine {
   std::vector<ProtocolCoverage> coverage_;  ///< by device, where the run asks for it
   std::vector<Series> series_;
   std::vector<std::unique_ptr<StatTable>> first_executions_;  ///< by GPU, when several applications run
+  std::vector<MissStats> first_served_;  ///< by GPU: the same of its misses, where the host served them
 };
 
 }  // namespace nearfar

@@ -92,9 +92,10 @@ void Oracle::page_copied(PhysPage from, PhysPage to) {
   }
 }
 
-void Oracle::all_written_back(DeviceId host) const {
+void Oracle::all_written_back(DeviceId except) const {
   for (const auto& [key, history] : lines_) {
-    if (PhysLine{key}.device() == host || memory_read(PhysLine{key}) == history.version) continue;
+    if (PhysLine{key}.device() == except) continue;
+    if (memory_read(PhysLine{key}) == history.version) continue;
     throw SimulationError(fmt::format("check: memory holds version {} of {}, but version {} was ordered last",
                                       memory_read(PhysLine{key}), name(PhysLine{key}), history.version));
   }

@@ -44,9 +44,9 @@ class Oracle {
   /// All writes of an application so far become the oldest that its next kernel may see.
   void boundary(std::uint8_t application) { ++boundaries_[application]; }
 
-  /// At the end of a run, with all caches written back but the host's, which no boundary flushes: memory holds the last
-  /// version of every line.
-  void all_written_back(DeviceId host) const;
+  /// At the end of a run, with the caches of all devices but `except` written back: memory holds the last version of
+  /// every line of theirs.
+  void all_written_back(DeviceId except) const;
 
  private:
   struct History {
