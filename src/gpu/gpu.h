@@ -40,7 +40,7 @@ class Gpu final : public FabricClient,
                   public WalkMemory {
  public:
   Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-      Oracle* oracle, TranslationOracle* translation_oracle);
+      DataWatch* watch, TranslationOracle* translation_oracle);
 
   // The path of an access: what leaves an L1, and what comes back to it.
   void lines_served(Transaction* t) override;
@@ -94,7 +94,7 @@ class Gpu final : public FabricClient,
   /// Its caches count which events meet which states of a line.
   void cover(ProtocolCoverage& coverage);
   /// The oracles watch this run.
-  bool checked() const { return oracle_ != nullptr; }
+  bool checked() const { return watch_ != nullptr; }
 
   /// Visits the statistics of every component with its place in the GPU ("l2", "cu3.l1v"; "" for the GPU itself).
   template <class Visit>
@@ -134,7 +134,7 @@ class Gpu final : public FabricClient,
   Topology topology_;
   DispatchPolicy dispatch_;
   bool write_back_;
-  Oracle* oracle_;
+  DataWatch* watch_;
   GpuContext context_;
   HomeCache home_;
   Fabric fabric_;

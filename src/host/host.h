@@ -39,7 +39,7 @@ class Host final : public FabricClient,
                    public WalkMemory {
  public:
   Host(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-       FrameAllocator& frames, Oracle* oracle, TranslationOracle* translation_oracle);
+       FrameAllocator& frames, DataWatch* watch, TranslationOracle* translation_oracle);
 
   /// Launches the first kernel of every application at cycle 0.
   void start();
@@ -80,7 +80,7 @@ class Host final : public FabricClient,
   Partition& partition() { return partition_; }
   DesignParts& parts() { return parts_; }
   /// The oracles watch this run.
-  bool checked() const { return oracle_ != nullptr; }
+  bool checked() const { return watch_ != nullptr; }
 
   /// Is told when an application's first execution ends.
   std::function<void(std::size_t)> on_first_execution;
@@ -129,7 +129,7 @@ class Host final : public FabricClient,
   const SystemSpec& spec_;
   Topology topology_;
   const std::vector<Process>& processes_;
-  Oracle* oracle_;
+  DataWatch* watch_;
   HomeCache home_;
   Fabric fabric_;
   std::vector<Progress> progress_;

@@ -25,10 +25,10 @@ RunResult run(const RunRequest& request) { return Machine(request).run(); }
 Machine::Machine(const RunRequest& request)
     : request_(request),
       topology_(request_.system.link, request_.system.gpus),
-      // Ideals break the rules that the oracles check: each GPU its own copy of all data, or old mappings still in use.
-      oracle_(request_.check && request_.system.policy != PagePolicy::NoFault && !request_.system.migration.ideal
-                  ? std::make_unique<Oracle>()
-                  : nullptr),
+      // Where pages move without their data, a frame is all whose contents are followed.
+      data_oracle_(request_.check ? std::make_unique<DataOracle>(static_cast<unsigned>(request_.system.gpu.line),
+                                                                 request_.system.migration.ideal)
+                                  : nullptr),
       translation_oracle_(request_.check ? std::make_unique<TranslationOracle>() : nullptr),
       frames_(request_.system.gpus + 1, request_.system.page.size),
       engine_(request_.system.gpus + 1),
@@ -39,11 +39,14 @@ Machine::Machine(const RunRequest& request)
   for (unsigned d = 0; request_.timeline.on && d <= spec.gpus; ++d) {
     engine_.partition(d).set_timeline(std::make_unique<Timeline>(request_.timeline, kPageShift + spec.page.size.bits));
   }
+  const auto watch = [&](unsigned device) -> DataWatch* {
+    return data_oracle_ ? &data_oracle_->add_device(engine_.partition(device)) : nullptr;
+  };
   for (unsigned g = 0; g < spec.gpus; ++g) {
-    gpus_.push_back(std::make_unique<Gpu>(engine_.partition(g), spec, topology_, processes_, oracle_.get(),
-                                          translation_oracle_.get()));
+    gpus_.push_back(
+        std::make_unique<Gpu>(engine_.partition(g), spec, topology_, processes_, watch(g), translation_oracle_.get()));
   }
-  host_ = std::make_unique<Host>(engine_.partition(spec.gpus), spec, topology_, processes_, frames_, oracle_.get(),
+  host_ = std::make_unique<Host>(engine_.partition(spec.gpus), spec, topology_, processes_, frames_, watch(spec.gpus),
                                  translation_oracle_.get());
   for (const auto& plug_in : spec.plug_ins) {
     for (const auto& gpu : gpus_) plug_in->attach(*gpu, spec);
@@ -208,7 +211,8 @@ void Machine::run_engine() {
   Engine::Options options;
   options.window = topology_.lookahead();
   if (request_.window != 0) options.window = std::min(options.window, request_.window);
-  options.threads = request_.check ? 1 : request_.threads;
+  options.threads = request_.threads;
+  if (data_oracle_) options.between_windows = [this] { data_oracle_->merge(); };
   options.watchdog = request_.system.watchdog;
   if (request_.on_progress) {
     options.on_progress = [&](const Partition::Progress& done, Cycle now) {
@@ -272,8 +276,10 @@ void Machine::check_drained() {
       if (!at->credits_settled(*from)) throw SimulationError("check: credits of a link were lost");
     }
   }
-  // A kernel's end writes the GPUs' caches back, not the host's, where pages may lie that GPUs have mapped.
-  if (oracle_ && request_.system.write_back_at_release) oracle_->all_written_back(topology_.host());
+  data_oracle_->merge();
+  for (unsigned g = 0; request_.system.write_back_at_release && g < gpus_.size(); ++g) {
+    data_oracle_->watch(gpus_[g]->device()).check_written_back();
+  }
 }
 
 /// The statistics of one GPU, added up over its units, under names that its place in the machine is put before.

@@ -9,7 +9,7 @@
 #include "machine/run.h"
 #include "machine/sharing.h"
 #include "machine/statistics.h"
-#include "memory/oracle.h"
+#include "memory/data_oracle.h"
 #include "sim/engine.h"
 
 namespace nearfar {
@@ -40,7 +40,7 @@ class Machine {
 
   RunRequest request_;
   Topology topology_;
-  std::unique_ptr<Oracle> oracle_;
+  std::unique_ptr<DataOracle> data_oracle_;
   std::unique_ptr<TranslationOracle> translation_oracle_;
   FrameAllocator frames_;
   Engine engine_;

@@ -12,9 +12,7 @@ bool counts_latency(const Transaction& t) {
   return t.kind == TransactionKind::Read || t.kind == TransactionKind::Atomic;
 }
 
-Oracle::Unit requesting_unit(const Transaction& t) {
-  return Oracle::unit(DeviceId{t.requester}, t.cu, t.kind == TransactionKind::ScalarRead);
-}
+bool writes(const Transaction& t) { return t.kind == TransactionKind::Write || t.kind == TransactionKind::Atomic; }
 
 std::uint32_t since(Cycle now, const Transaction& t) { return static_cast<std::uint32_t>(now) - t.stage_start; }
 
@@ -38,10 +36,10 @@ void HomeCacheStats::describe(StatVisitor& visitor) {
 }
 
 HomeCache::HomeCache(Partition& partition, const HomeCacheSpec& spec, const DramSpec& dram, std::uint64_t line_bytes,
-                     std::uint64_t clock_hertz, HomeClient& client, Oracle* oracle)
+                     std::uint64_t clock_hertz, HomeClient& client, DataWatch* watch)
     : partition_(partition),
       client_(client),
-      oracle_(oracle),
+      watch_(watch),
       dram_(make_dram(partition, dram, line_bytes, clock_hertz, *this)),
       bank_bits_(static_cast<unsigned>(std::countr_zero(spec.banks))),
       bank_hash_(spec.bank_index),
@@ -73,7 +71,7 @@ HomeCache::HomeCache(Partition& partition, const HomeCacheSpec& spec, const Dram
                       0,
                       {},
                       {}});
-    if (oracle_ != nullptr) banks_.back().versions.resize(banks_.back().tags.slots());
+    if (watch_ != nullptr) banks_.back().images.resize(banks_.back().tags.slots());
   }
 }
 
@@ -183,6 +181,7 @@ void HomeCache::settle(Transaction* group, bool remote, Results& results) {
     if (remote) {
       client_.answer(part(*group, performed.mask), performed.due);
     } else {
+      if (watch_ != nullptr) watch_->stores_acknowledged(group->user, performed.mask);
       client_.stores_ordered(group->cu, group->line.page(), performed.count);
     }
   }
@@ -220,25 +219,35 @@ HomeCache::Outcome HomeCache::act(Bank& bank, const Transaction& t, bool remote)
   bank.tags.touch(slot);
   if (t.kind == TransactionKind::Atomic) {
     ++stats_.atomics;
-    write_hit(bank, slot, t);
+    make_dirty(bank, slot);
   } else {
     ++stats_.reads;
     ++stats_.read_hits;
   }
-  read_hit(bank, slot, t);
+  tell_ordered(t);
+  tell_performed(bank, slot, t);
   return Outcome::Hit;
 }
 
-void HomeCache::read_hit(Bank& bank, TagArray::Slot slot, const Transaction& t) {
-  if (oracle_ == nullptr) return;
-  oracle_->load_served(requesting_unit(t), t.line, bank.versions[slot]);
-}
-
-void HomeCache::write_hit(Bank& bank, TagArray::Slot slot, const Transaction& t) {
+void HomeCache::make_dirty(Bank& bank, TagArray::Slot slot) {
   if ((bank.tags.state(slot) & kDirty) == 0) ++bank.dirty;
   bank.tags.state(slot) |= kDirty;
-  if (oracle_ == nullptr) return;
-  bank.versions[slot] = oracle_->store_ordered(requesting_unit(t), t.application, t.line);
+}
+
+/// The oracle is told that a request has its place in the order of its line.
+void HomeCache::tell_ordered(const Transaction& t) {
+  if (watch_ == nullptr || t.kind == TransactionKind::TableRead) return;
+  const DeviceId requester{t.requester};
+  if (writes(t)) watch_->write_ordered(requester, t.user, t.line);
+  if (t.kind != TransactionKind::Write) watch_->read_ordered(requester, t.user, t.line);
+}
+
+/// The oracle is told that a request has reached the data of its line.
+void HomeCache::tell_performed(Bank& bank, TagArray::Slot slot, const Transaction& t) {
+  if (watch_ == nullptr || t.kind == TransactionKind::TableRead) return;
+  const DeviceId requester{t.requester};
+  if (writes(t)) watch_->write_applied(requester, t.user, t.line, bank.images[slot]);
+  if (t.kind != TransactionKind::Write) watch_->read_served(requester, t.user, t.line, bank.images[slot]);
 }
 
 HomeCache::Outcome HomeCache::write(Bank& bank, const Transaction& t, bool remote) {
@@ -247,7 +256,9 @@ HomeCache::Outcome HomeCache::write(Bank& bank, const Transaction& t, bool remot
     ++stats_.writes;
     ++stats_.write_hits;
     bank.tags.touch(slot);
-    write_hit(bank, slot, t);
+    make_dirty(bank, slot);
+    tell_ordered(t);
+    tell_performed(bank, slot, t);
     return Outcome::Done;
   }
   const bool whole = t.data_bytes == line_bytes_;
@@ -258,7 +269,10 @@ HomeCache::Outcome HomeCache::write(Bank& bank, const Transaction& t, bool remot
   if (dirty && !dram_->can_write(line_of(bank, victim))) return Outcome::Stall;
   ++stats_.writes;
   install(bank, victim, t.line);
-  write_hit(bank, victim, t);
+  make_dirty(bank, victim);
+  if (watch_ != nullptr) bank.images[victim] = DataWatch::undefined();
+  tell_ordered(t);
+  tell_performed(bank, victim, t);
   return Outcome::Done;
 }
 
@@ -273,15 +287,23 @@ HomeCache::Outcome HomeCache::miss(Bank& bank, const Transaction& t, bool remote
     default: ++stats_.reads; break;
   }
   if (counts_latency(t)) latency_.home_wait += since(partition_.now(), t);
+  tell_ordered(t);
+  RecordId record = t.user;
+  if (watch_ != nullptr && t.kind == TransactionKind::Write) {
+    record = watch_->keep_write(DeviceId{t.requester}, record, t.line);
+  }
   if (pending == nullptr) {
     ++used;
-    bank.mshrs.allocate(t.line).payload.remote = remote;
+    Pending& payload = bank.mshrs.allocate(t.line).payload;
+    payload.remote = remote;
+    payload.record = record;
     if (follows_pages_) in_page(t.line.page()).pending |= std::uint64_t{1} << t.line.index();
     return Outcome::Missed;
   }
   ++stats_.merges;
   Transaction* waiting = part(t, std::uint64_t{1} << t.line.index());
   waiting->stage_start = static_cast<std::uint32_t>(partition_.now());
+  waiting->user = record;
   pending->payload.waiting.push(waiting);
   return Outcome::Joined;
 }
@@ -292,13 +314,15 @@ void HomeCache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
     ++stats_.evictions;
     if (coverage_ != nullptr) coverage_->count(state_of(bank, line_of(bank, slot)), HomeEvent::Replacement);
     const bool dirty = (bank.tags.state(slot) & kDirty) != 0;
-    const PhysLine victim = dirty || follows_pages_ ? line_of(bank, slot) : PhysLine{};
+    const PhysLine victim = dirty || follows_pages_ || watch_ != nullptr ? line_of(bank, slot) : PhysLine{};
     if (follows_pages_) in_page(victim.page()).held &= ~(std::uint64_t{1} << victim.index());
     if (dirty) {
       ++stats_.write_backs;
       --bank.dirty;
-      if (oracle_ != nullptr) oracle_->memory_written(victim, bank.versions[slot]);
+      if (watch_ != nullptr) watch_->written_back(victim, bank.images[slot]);
       dram_->write(victim);
+    } else if (watch_ != nullptr) {
+      watch_->dropped(victim, bank.images[slot]);
     }
   }
   bank.tags.fill(slot, key(line));
@@ -330,12 +354,13 @@ void HomeCache::on_fill(Transaction* t) {
 }
 
 /// The line of `t` has come from memory: those who wait for it act on it, in order.
-void HomeCache::fill(Bank& bank, const Transaction& t) {
+void HomeCache::fill(Bank& bank, Transaction& t) {
   if (coverage_ != nullptr) coverage_->count(state_of(bank, t.line), HomeEvent::Fill);
   Mshrs::Entry* pending = bank.mshrs.find(t.line);
+  t.user = pending->payload.record;
   const TagArray::Slot slot = bank.tags.victim(key(t.line));
   install(bank, slot, t.line);
-  if (oracle_ != nullptr) bank.versions[slot] = oracle_->memory_read(t.line);
+  if (watch_ != nullptr) bank.images[slot] = watch_->fetched(t.line);
   TransactionQueue waiting = pending->payload.waiting;
   --(pending->payload.remote ? bank.remote_mshrs : bank.own_mshrs);
   bank.mshrs.release(*pending);
@@ -352,8 +377,12 @@ void HomeCache::fill(Bank& bank, const Transaction& t) {
 }
 
 void HomeCache::apply(Bank& bank, TagArray::Slot slot, const Transaction& t) {
-  if (t.kind == TransactionKind::Write || t.kind == TransactionKind::Atomic) write_hit(bank, slot, t);
-  if (t.kind != TransactionKind::Write) read_hit(bank, slot, t);
+  if (writes(t)) make_dirty(bank, slot);
+  if (t.kind != TransactionKind::Write) {
+    tell_performed(bank, slot, t);
+  } else if (watch_ != nullptr) {
+    watch_->kept_write_applied(t.user, t.line, bank.images[slot]);
+  }
 }
 
 /// Gives lines that have come from memory to who asked; writes have been acknowledged before.
@@ -432,7 +461,7 @@ void HomeCache::continue_flush() {
       bank.tags.state(flush_slot_) &= static_cast<std::uint8_t>(~kDirty);
       --bank.dirty;
       ++stats_.flushed_lines;
-      if (oracle_ != nullptr) oracle_->memory_written(line, bank.versions[flush_slot_]);
+      if (watch_ != nullptr) watch_->written_back(line, bank.images[flush_slot_]);
       dram_->write(line);
     }
   }
@@ -452,8 +481,10 @@ void HomeCache::write_back_page(PhysPage page, bool leaves) {
       bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
       --bank.dirty;
       ++stats_.write_backs;
-      if (oracle_ != nullptr) oracle_->memory_written(line, bank.versions[slot]);
+      if (watch_ != nullptr) watch_->written_back(line, bank.images[slot]);
       dram_->write(line);
+    } else if (watch_ != nullptr) {
+      watch_->dropped(line, bank.images[slot]);
     }
     if (leaves) bank.tags.invalidate(slot);
   }

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "memory/cache_spec.h"
+#include "memory/data_oracle.h"
 #include "memory/dram.h"
 #include "memory/mshr.h"
-#include "memory/oracle.h"
 #include "memory/protocol_coverage.h"
 #include "memory/tag_array.h"
 #include "sim/pace.h"
@@ -72,7 +72,7 @@ class HomeClient {
 class HomeCache final : public DramClient {
  public:
   HomeCache(Partition& partition, const HomeCacheSpec& spec, const DramSpec& dram, std::uint64_t line_bytes,
-            std::uint64_t clock_hertz, HomeClient& client, Oracle* oracle);
+            std::uint64_t clock_hertz, HomeClient& client, DataWatch* watch);
 
   /// Takes room at the bank of `line` for a request of the device's own, which then must come. Where there is none,
   /// `waiter` is told when there is.
@@ -133,6 +133,7 @@ class HomeCache final : public DramClient {
   struct Pending {
     TransactionQueue waiting;  ///< requests behind the one that memory is asked for, in order
     bool remote = false;       ///< whose share of the registers it counts against
+    RecordId record = 0;       ///< of the request that memory is asked for, when the oracle is on
   };
   using Mshrs = MshrFile<Pending>;
 
@@ -146,9 +147,9 @@ class HomeCache final : public DramClient {
     std::uint32_t reserved = 0;
     std::uint32_t own_mshrs = 0;
     std::uint32_t remote_mshrs = 0;
-    std::uint32_t dirty = 0;              ///< lines
-    WaitList refused;                     ///< who found no room here
-    std::vector<std::uint32_t> versions;  ///< by slot, when the oracle is on
+    std::uint32_t dirty = 0;        ///< lines
+    WaitList refused;               ///< who found no room here
+    std::vector<LineImage> images;  ///< by slot, when the oracle is on
   };
 
   /// What has become of a line's request. Hit: the data is here. Done: a write has been performed. Missed: a miss
@@ -208,8 +209,9 @@ class HomeCache final : public DramClient {
   Outcome write(Bank& bank, const Transaction& t, bool remote);
   Outcome miss(Bank& bank, const Transaction& t, bool remote);
   void install(Bank& bank, TagArray::Slot slot, PhysLine line);
-  void write_hit(Bank& bank, TagArray::Slot slot, const Transaction& t);
-  void read_hit(Bank& bank, TagArray::Slot slot, const Transaction& t);
+  void make_dirty(Bank& bank, TagArray::Slot slot);
+  void tell_ordered(const Transaction& t);
+  void tell_performed(Bank& bank, TagArray::Slot slot, const Transaction& t);
   void note(const Transaction& t, Outcome outcome, Cycle extra, Results& results);
   void ask_memory(const Transaction& t, Cycle extra, Results& results);
   void send_missing(const Transaction& t, Results& results);
@@ -219,7 +221,7 @@ class HomeCache final : public DramClient {
   void prepare_fill(const Transaction& t, PrefetchStep step) const;
   void on_hit(Transaction* t);
   void on_fill(Transaction* t);
-  void fill(Bank& bank, const Transaction& t);
+  void fill(Bank& bank, Transaction& t);
   void apply(Bank& bank, TagArray::Slot slot, const Transaction& t);
   void hand_over(Transaction* t);
   void wake(Bank& bank);
@@ -234,7 +236,7 @@ class HomeCache final : public DramClient {
 
   Partition& partition_;
   HomeClient& client_;
-  Oracle* oracle_;
+  DataWatch* watch_;
   std::unique_ptr<Dram> dram_;
   std::vector<Bank> banks_;
   HomeCoverage* coverage_ = nullptr;

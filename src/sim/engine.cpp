@@ -83,6 +83,7 @@ class Session {
         return;
       }
       if (thread == 0 && window % 64 == 0) tell_progress(all);
+      if (options_.between_windows && window % kBetween == 0 && !meet_between_windows(thread)) return;
       run_window(thread, window, all.next + options_.window);
     }
   }
@@ -97,6 +98,8 @@ class Session {
   std::uint64_t windows() const { return windows_; }
 
  private:
+  static constexpr std::uint64_t kBetween = 16;  ///< windows from one call of between_windows to the next
+
   struct Watch {
     std::uint64_t steps = ~std::uint64_t{0};
     Cycle since = 0;
@@ -180,6 +183,20 @@ class Session {
     }
   }
 
+  /// The first thread does what is to be done between windows while the others wait; whether the run goes on.
+  bool meet_between_windows(unsigned thread) {
+    if (thread == 0) {
+      try {
+        options_.between_windows();
+      } catch (...) {
+        errors_[0] = std::current_exception();
+        failed_between_ = true;
+      }
+    }
+    barrier_.arrive_and_wait();
+    return !failed_between_;
+  }
+
   void tell_progress(const Bulletin& all) {
     if (!options_.on_progress) return;
     const auto now = std::chrono::steady_clock::now();
@@ -201,6 +218,7 @@ class Session {
   std::vector<Claim> claims_;
   std::vector<std::exception_ptr> errors_;
   std::chrono::steady_clock::time_point last_told_ = std::chrono::steady_clock::now();
+  bool failed_between_ = false;  ///< written while the others wait
   Engine::Outcome outcome_ = Engine::Outcome::Drained;
   std::uint64_t windows_ = 0;
 };

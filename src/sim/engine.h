@@ -23,6 +23,8 @@ class Engine {
     Cycle watchdog = kNever;  ///< cycles without progress after which the run is given up
     /// Called about five times a second from the first thread, with all that was done before this window.
     std::function<void(const Partition::Progress&, Cycle now)> on_progress;
+    /// Called every few windows, when no partition runs and all have come equally far.
+    std::function<void()> between_windows;
   };
 
   enum class Outcome : std::uint8_t { Drained, NoProgress };
