@@ -397,6 +397,7 @@ void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
   context_.latency.total += std::uint64_t{count} * took;
   context_.latency.histogram.add(took, count);
   l1_.stats().fills += count;
+  context_.partition.progress().steps += 1;
   const bool may_keep = context_.keep_remote || page.device() == context_.device();
   for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
     const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
@@ -440,6 +441,7 @@ void ComputeUnit::lines_done(Wavefront& wave, unsigned load, unsigned lines) {
 void ComputeUnit::stores_ordered(PhysPage page, unsigned lines) {
   if (context_.frames != nullptr) context_.frames->leave(page, lines);
   stores_outstanding_ -= lines;
+  context_.partition.progress().steps += 1;
   if (stores_outstanding_ == 0) {
     if (!fences_.empty()) pass_fences();
     while (!fences_.empty()) {
@@ -455,6 +457,25 @@ void ComputeUnit::stores_ordered(PhysPage page, unsigned lines) {
 bool ComputeUnit::idle() const {
   return free_waves_ == waves_.size() && in_unit_ == nullptr && unit_queue_.empty() && stores_outstanding_ == 0 &&
          l1_.pending().used() == 0 && tlb_.parked() == 0;
+}
+
+bool ComputeUnit::computes() const {
+  return std::any_of(waves_.begin(), waves_.end(), [](const Wavefront& w) { return w.state == WaveState::Ready; });
+}
+
+bool ComputeUnit::starves() {
+  waited_.resize(waves_.size());
+  bool any = false;
+  for (const Wavefront& wave : waves_) {
+    const bool idle = wave.state == WaveState::Free || wave.state == WaveState::Ready;
+    Waiting now;
+    if (!idle && wave.state != WaveState::Barrier) {
+      now = {wave.state, wave.waiting_since, wave.loads_issued, wave.loads_retired};
+      any |= now == waited_[wave.slot];
+    }
+    waited_[wave.slot] = now;
+  }
+  return any;
 }
 
 std::string ComputeUnit::describe_waiting() const {

@@ -140,6 +140,10 @@ class alignas(kHostLine) ComputeUnit {
   /// Nothing is resident, pending or stalled.
   bool idle() const;
   std::string describe_waiting() const;
+  /// A wavefront executes, or will at a time that is known.
+  bool computes() const;
+  /// A wavefront waits for memory as it did when this was asked last. (One at a barrier waits for another wavefront.)
+  bool starves();
 
  private:
   struct Workgroup {
@@ -147,6 +151,15 @@ class alignas(kHostLine) ComputeUnit {
     std::uint32_t at_barrier = 0;
     WaveQueue barrier;
     bool live = false;
+  };
+
+  /// What a wavefront waits for and since when; its loads tell two waits apart.
+  struct Waiting {
+    WaveState state = WaveState::Free;
+    std::uint32_t since = 0;
+    std::uint32_t issued = 0;
+    std::uint32_t retired = 0;
+    bool operator==(const Waiting&) const = default;
   };
 
   /// What the instruction in the load/store unit lacks; the owner of that resource wakes it.
@@ -255,6 +268,7 @@ class alignas(kHostLine) ComputeUnit {
   L1Tlb tlb_;
   ParkedQueue translated_;        ///< accesses that have their translation and wait for their turn
   WaveQueue scalar_tlb_waiters_;  ///< scalar loads that found no register of the L1 TLB
+  std::vector<Waiting> waited_;   ///< by wavefront slot, when starves() was asked last
 };
 
 }  // namespace nearfar

@@ -384,6 +384,16 @@ bool Gpu::idle() {
          (!frames_ || frames_->outstanding() == 0) && parts_.idle();
 }
 
+bool Gpu::computes() const {
+  return std::any_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.computes(); });
+}
+
+bool Gpu::starves() {
+  bool any = false;
+  for (ComputeUnit& cu : cus_) any |= cu.starves();  // each is asked: it remembers what it sees
+  return any;
+}
+
 std::string Gpu::describe_waiting() {
   std::string text = home_.describe_waiting() + fabric_.describe_waiting();
   if (l2_tlb_) text += l2_tlb_->describe_waiting();

@@ -16,6 +16,7 @@
 #include "machine/system_spec.h"
 #include "memory/home_cache.h"
 #include "program/split.h"
+#include "sim/watched.h"
 #include "translation/design_part.h"
 #include "translation/gmmu.h"
 #include "translation/iommu_ports.h"
@@ -37,7 +38,8 @@ class Gpu final : public FabricClient,
                   public TranslationClient,
                   public Messenger,
                   public PageCaches,
-                  public WalkMemory {
+                  public WalkMemory,
+                  public Watched {
  public:
   Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
       DataWatch* watch, TranslationOracle* translation_oracle);
@@ -111,6 +113,8 @@ class Gpu final : public FabricClient,
   HomeCache& home() { return home_; }
   bool idle();
   std::string describe_waiting();
+  bool computes() const override;
+  bool starves() override;
   /// Called when an application's first execution has ended on this GPU.
   std::function<void(Gpu&)> on_first_execution;
 

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 
 #include "config/error.h"
 #include "machine/remote_prefixes.h"
+#include "machine/watchdog_bounds.h"
+#include "sim/timeline_end.h"
 
 namespace nearfar {
 namespace {
@@ -16,6 +19,39 @@ std::uint64_t peak_rss() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+/// What a run that does not end shows: who holds what since when is printed below it.
+std::string why_stuck(Engine::Outcome outcome, const WatchdogBounds& bounds, const SystemSpec& spec) {
+  const bool own = spec.watchdog == 0;
+  const char* system = "longer than anything takes in this system";
+  switch (outcome) {
+    case Engine::Outcome::Drained: break;
+    case Engine::Outcome::NoProgress:
+      return fmt::format("the run makes no progress for {} cycles ({})", bounds.progress,
+                         own ? system : "watchdog.cycles");
+    case Engine::Outcome::Starved:
+      return fmt::format("a wavefront has waited for memory for more than {} cycles ({})", bounds.request,
+                         own ? system : "16 × watchdog.cycles");
+  }
+  return "the run makes no progress: nothing is scheduled, but work is left";
+}
+
+/// Puts together what the devices noted. One that has noted `most` events has stopped there.
+void gather_timeline(Engine& engine, std::size_t most, RunResult& result) {
+  const auto host = static_cast<unsigned>(engine.size() - 1);
+  Cycle lost_from = kNever;
+  std::uint64_t noted = 0;
+  for (unsigned d = 0; d <= host; ++d) {
+    const Timeline& timeline = *engine.partition(d).timeline();
+    result.timeline.insert(result.timeline.end(), timeline.events().begin(), timeline.events().end());
+    noted += timeline.events().size() + timeline.lost();
+    // Events are noted when they end, or later.
+    if (timeline.lost() > 0) lost_from = std::min(lost_from, most == 0 ? 0 : timeline.events().back().end);
+  }
+  shorten_timeline(result.timeline, most, lost_from, host);
+  result.timeline_lost = noted - result.timeline.size();
+  std::ranges::stable_sort(result.timeline, {}, &TimelineEvent::start);
 }
 
 }  // namespace
@@ -151,10 +187,18 @@ void Machine::fill_page_tables() {
   }
 }
 
+/// A table of a device. All frames that its nodes may need are set aside before the first cycle, also where nodes are
+/// made while it runs: a device shares no allocator with the driver, which hands frames out in the host's partition.
 std::unique_ptr<PageTable> Machine::make_table(DeviceId device, const AddressSpace& space) {
   const PageTableSpec& spec = request_.system.page_table;
-  auto table = std::make_unique<PageTable>(spec.levels, space.page_size(),
-                                           [this, device] { return frames_.take_table(device); });
+  std::deque<PhysPage> frames;
+  const std::uint64_t nodes = PageTable::nodes(spec.levels, space.page_size(), space.first_page(), space.pages());
+  while (frames.size() < nodes) frames.push_back(frames_.take_table(device));
+  auto table = std::make_unique<PageTable>(spec.levels, space.page_size(), [frames]() mutable {
+    const PhysPage frame = frames.front();
+    frames.pop_front();
+    return frame;
+  });
   if (spec.upper == UpperLevels::Prebuilt) table->cover(space.first_page(), space.pages());
   return table;
 }
@@ -213,7 +257,10 @@ void Machine::run_engine() {
   if (request_.window != 0) options.window = std::min(options.window, request_.window);
   options.threads = request_.threads;
   if (data_oracle_) options.between_windows = [this] { data_oracle_->merge(); };
-  options.watchdog = request_.system.watchdog;
+  const WatchdogBounds bounds = watchdog_bounds(request_.system);
+  options.watchdog = bounds.progress;
+  options.oldest = bounds.request;
+  for (std::size_t g = 0; g < gpus_.size(); ++g) engine_.watch(g, *gpus_[g]);
   if (request_.on_progress) {
     options.on_progress = [&](const Partition::Progress& done, Cycle now) {
       request_.on_progress({std::min(done.groups, groups), groups, done.accesses, now});
@@ -223,13 +270,7 @@ void Machine::run_engine() {
   if (outcome == Engine::Outcome::Drained && host_->finished()) return;
   std::string waiting = host_->describe_waiting();
   for (const auto& gpu : gpus_) waiting += gpu->describe_waiting();
-  throw SimulationError(
-      fmt::format("the run makes no progress{}.\n{}",
-                  outcome == Engine::Outcome::Drained
-                      ? ": nothing is scheduled, but work is left"
-                      : fmt::format(" for {} cycles; a machine with slower parts needs a larger watchdog.cycles",
-                                    request_.system.watchdog),
-                  waiting));
+  throw SimulationError(fmt::format("{}.\n{}", why_stuck(outcome, bounds, request_.system), waiting));
 }
 
 /// Each device counts for itself, on whatever thread it runs.
@@ -276,6 +317,7 @@ void Machine::check_drained() {
       if (!at->credits_settled(*from)) throw SimulationError("check: credits of a link were lost");
     }
   }
+  // A kernel's end writes the GPUs' caches back, not the host's, where pages may lie that GPUs have mapped.
   data_oracle_->merge();
   for (unsigned g = 0; request_.system.write_back_at_release && g < gpus_.size(); ++g) {
     data_oracle_->watch(gpus_[g]->device()).check_written_back();
@@ -439,12 +481,7 @@ RunResult Machine::result() {
   table.set("run.launches", result.launches.size());
   result.statistics = table.values();
   result.series = series_;
-  for (unsigned d = 0; request_.timeline.on && d <= gpus_.size(); ++d) {
-    const Timeline& timeline = *engine_.partition(d).timeline();
-    result.timeline.insert(result.timeline.end(), timeline.events().begin(), timeline.events().end());
-    result.timeline_lost += timeline.lost();
-  }
-  std::ranges::stable_sort(result.timeline, {}, &TimelineEvent::start);
+  if (request_.timeline.on) gather_timeline(engine_, request_.timeline.most, result);
   return result;
 }
 

@@ -297,10 +297,12 @@ HomeCache::Outcome HomeCache::miss(Bank& bank, const Transaction& t, bool remote
     Pending& payload = bank.mshrs.allocate(t.line).payload;
     payload.remote = remote;
     payload.record = record;
+    payload.writes = writes(t);
     if (follows_pages_) in_page(t.line.page()).pending |= std::uint64_t{1} << t.line.index();
     return Outcome::Missed;
   }
   ++stats_.merges;
+  pending->payload.writes |= writes(t);
   Transaction* waiting = part(t, std::uint64_t{1} << t.line.index());
   waiting->stage_start = static_cast<std::uint32_t>(partition_.now());
   waiting->user = record;
@@ -362,6 +364,7 @@ void HomeCache::fill(Bank& bank, Transaction& t) {
   install(bank, slot, t.line);
   if (watch_ != nullptr) bank.images[slot] = watch_->fetched(t.line);
   TransactionQueue waiting = pending->payload.waiting;
+  const bool flush = pending->payload.flush;
   --(pending->payload.remote ? bank.remote_mshrs : bank.own_mshrs);
   bank.mshrs.release(*pending);
   if (follows_pages_) in_page(t.line.page()).pending &= ~(std::uint64_t{1} << t.line.index());
@@ -372,6 +375,11 @@ void HomeCache::fill(Bank& bank, Transaction& t) {
     if (counts_latency(*joined)) latency_.merge += since(partition_.now(), *joined);
     apply(bank, slot, *joined);
     hand_over(joined);
+  }
+  if (flush) {
+    --flush_pending_;
+    flush_filled_.push_back(t.line);
+    continue_flush();
   }
   wake(bank);
 }
@@ -437,36 +445,71 @@ void HomeCache::dram_has_room() {
   while (room_) {
     room_ = false;
     for (Bank& bank : banks_) wake(bank);
-    if (flushing_) continue_flush();
+    if (flushes_ != 0) continue_flush();
   }
   waking_ = false;
 }
 
 void HomeCache::flush() {
+  if (++flushes_ == 1) start_flush();
+}
+
+void HomeCache::start_flush() {
   if (coverage_ != nullptr) cover_flush();
-  flushing_ = true;
   flush_bank_ = 0;
   flush_slot_ = 0;
+  for (Bank& bank : banks_) {
+    bank.mshrs.for_each([&](Mshrs::Entry& pending) {
+      if (!pending.payload.writes) return;
+      pending.payload.flush = true;
+      ++flush_pending_;
+    });
+  }
   continue_flush();
 }
 
+/// Goes on with a flush as far as memory has room and lines have come. Each line is written where it is found dirty,
+/// and is clean from then on: so whoever finds it first writes it, and nobody twice.
 void HomeCache::continue_flush() {
+  if (!flush_dirty() || !flush_filled() || flush_pending_ != 0) return;
+  client_.flushed();
+  if (--flushes_ != 0) start_flush();
+}
+
+/// Writes the lines back that are dirty from the cursor on; false where memory has no room.
+bool HomeCache::flush_dirty() {
   for (; flush_bank_ < banks_.size(); ++flush_bank_, flush_slot_ = 0) {
     Bank& bank = banks_[flush_bank_];
     while (bank.dirty != 0) {
       flush_slot_ = bank.tags.find_state(flush_slot_, kDirty);
       if (flush_slot_ == bank.tags.slots()) break;  // those that are dirty have become so behind it
       const PhysLine line = line_of(bank, flush_slot_);
-      if (!dram_->can_write(line)) return;
-      bank.tags.state(flush_slot_) &= static_cast<std::uint8_t>(~kDirty);
-      --bank.dirty;
-      ++stats_.flushed_lines;
-      if (watch_ != nullptr) watch_->written_back(line, bank.images[flush_slot_]);
-      dram_->write(line);
+      if (!dram_->can_write(line)) return false;
+      flush_line(bank, flush_slot_, line);
     }
   }
-  flushing_ = false;
-  client_.flushed();
+  return true;
+}
+
+/// Writes the lines back that have come from memory since, unless they have left or are clean by now.
+bool HomeCache::flush_filled() {
+  for (; !flush_filled_.empty(); flush_filled_.pop_back()) {
+    const PhysLine line = flush_filled_.back();
+    Bank& bank = bank_of(line);
+    const TagArray::Slot slot = bank.tags.find(key(line));
+    if (slot == TagArray::kNone || (bank.tags.state(slot) & kDirty) == 0) continue;
+    if (!dram_->can_write(line)) return false;
+    flush_line(bank, slot, line);
+  }
+  return true;
+}
+
+void HomeCache::flush_line(Bank& bank, TagArray::Slot slot, PhysLine line) {
+  bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
+  --bank.dirty;
+  ++stats_.flushed_lines;
+  if (watch_ != nullptr) watch_->written_back(line, bank.images[slot]);
+  dram_->write(line);
 }
 
 void HomeCache::write_back_page(PhysPage page, bool leaves) {

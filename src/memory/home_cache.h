@@ -65,7 +65,7 @@ class HomeClient {
   virtual void requests_taken(DeviceId source, std::uint32_t count) = 0;
   /// A bank's queue that had refused `waiter` has room.
   virtual void home_has_room(std::uint16_t waiter) = 0;
-  /// Every line that was dirty when flush() was called has been handed to memory.
+  /// Every line for which a write had been ordered when flush() was called has been handed to memory; once a call.
   virtual void flushed() = 0;
 };
 
@@ -105,7 +105,8 @@ class HomeCache final : public DramClient {
   /// Another device's requests for such lines, which arrive at `pace`.
   void remote_request(Transaction* t, Pace pace);
 
-  /// Writes all dirty lines back; they stay, clean.
+  /// Writes all dirty lines back, and those that will be when stores and atomics that wait for memory have been
+  /// performed; they stay, clean. A flush that is asked for while another is under way follows it.
   void flush();
 
   /// From now on (nothing is held yet) it is known which lines of each page are here. The next two need it.
@@ -133,6 +134,8 @@ class HomeCache final : public DramClient {
   struct Pending {
     TransactionQueue waiting;  ///< requests behind the one that memory is asked for, in order
     bool remote = false;       ///< whose share of the registers it counts against
+    bool writes = false;       ///< the line will be dirty: a store or an atomic is among those who wait
+    bool flush = false;        ///< a flush waits for the line
     RecordId record = 0;       ///< of the request that memory is asked for, when the oracle is on
   };
   using Mshrs = MshrFile<Pending>;
@@ -226,7 +229,11 @@ class HomeCache final : public DramClient {
   void hand_over(Transaction* t);
   void wake(Bank& bank);
   bool wake_one(Bank& bank, TransactionQueue& queue, bool remote);
+  void start_flush();
   void continue_flush();
+  bool flush_dirty();
+  bool flush_filled();
+  void flush_line(Bank& bank, TagArray::Slot slot, PhysLine line);
   void release(Bank& bank);
   HomeState state_of(Bank& bank, PhysLine line) const;
   void cover_request(Bank& bank, const Transaction& t, bool remote);
@@ -254,9 +261,11 @@ class HomeCache final : public DramClient {
   HandlerId fill_handler_;
   bool room_ = false;
   bool waking_ = false;
-  bool flushing_ = false;
+  std::uint32_t flushes_ = 0;  ///< asked for and not done; the first of them is under way
   std::size_t flush_bank_ = 0;
   TagArray::Slot flush_slot_ = 0;
+  std::uint64_t flush_pending_ = 0;     ///< lines that the flush waits for
+  std::vector<PhysLine> flush_filled_;  ///< those that have come since, and are to be written back
   HomeCacheStats stats_;
   LoadLatency latency_;
 };

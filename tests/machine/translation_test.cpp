@@ -2,6 +2,7 @@
 // and that threads do not change a bit of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include "machine/script.h"
 #include "machine/system_check.h"
 #include "workload/catalog.h"
@@ -172,6 +173,34 @@ TEST_P(TimelineOf, PutsEveryCycleOfAMissIntoAPart) {
   for (const auto& [page, cycles] : open) EXPECT_EQ(cycles, 0) << "GPU " << page.first << ", page " << page.second;
 }
 
+TEST_P(TimelineOf, IsWholeWhereItIsTooLong) {
+  RunRequest request;
+  request.system = test_system({"gpu.shader_arrays=1", "gpu.cus_per_array=4"}, GetParam());
+  request.applications = {transpose(256)};
+  request.timeline.on = true;
+  const RunResult all = nearfar::run(request);
+  ASSERT_GT(all.timeline.size(), 1000U);
+  request.timeline.most = all.timeline.size() / 2;
+  const RunResult run = nearfar::run(request);
+  EXPECT_LE(run.timeline.size(), request.timeline.most);
+  EXPECT_GT(run.timeline.size(), request.timeline.most / 2) << "room is used";
+  EXPECT_EQ(run.timeline_lost + run.timeline.size(), all.timeline.size());
+  std::map<std::pair<unsigned, std::uint64_t>, std::int64_t> open;
+  Cycle end = 0;
+  for (const TimelineEvent& event : run.timeline) {
+    end = std::max(end, event.end);
+    if (event.kind != TimelineEvent::Kind::Request || event.device == request.system.gpus) continue;
+    const bool whole = std::string_view(event.name) == "L2 TLB miss";
+    open[{event.device, event.id}] += static_cast<std::int64_t>(event.end - event.start) * (whole ? 1 : -1);
+  }
+  for (const auto& [page, cycles] : open) EXPECT_EQ(cycles, 0) << "GPU " << page.first << ", page " << page.second;
+  const auto is_walk = [&](const TimelineEvent& event) {
+    return event.kind == TimelineEvent::Kind::Span && event.end <= end;
+  };
+  EXPECT_EQ(std::ranges::count_if(run.timeline, is_walk), std::ranges::count_if(all.timeline, is_walk))
+      << "everything that ended by then is there, on all devices";
+}
+
 TEST(Timeline, HoldsWhatItsFilterLetsThrough) {
   RunRequest request;
   request.system = test_system({}, "mmu-4gpu");
@@ -180,7 +209,7 @@ TEST(Timeline, HoldsWhatItsFilterLetsThrough) {
   request.timeline.device = 0;
   request.timeline.from = 1000;
   request.timeline.to = 5000;
-  request.timeline.most = 10;
+  request.timeline.most = 100;
   const RunResult run = nearfar::run(request);
   EXPECT_FALSE(run.timeline.empty());
   EXPECT_GT(run.timeline_lost, 0U);
@@ -251,6 +280,22 @@ TEST_P(ThreadsOnTranslation, GiveTheSameStatistics) {
   const Outcome one = simulate(system, {workload}, false, 1);
   for (const Outcome& other : {simulate(system, {workload}, false, 2), simulate(system, {workload}, false, 4),
                                simulate(system, {workload}, false, 1, 37), simulate(system, {workload}, true, 1)}) {
+    ASSERT_EQ(one.result.statistics.size(), other.result.statistics.size());
+    for (std::size_t i = 0; i < one.result.statistics.size(); ++i) {
+      ASSERT_EQ(one.result.statistics[i].count, other.result.statistics[i].count) << one.result.statistics[i].name;
+    }
+  }
+}
+
+// Nodes that a GPU's table gets while it runs take frames of its own memory, of which the driver, in another partition,
+// hands out others meanwhile.
+TEST(ThreadsOnTables, MadeOnDemandTakeTheSameFrames) {
+  const SystemSpec system = test_system({"page_table.upper_levels=on-demand", "walk.timing=memory",
+                                         "gpu.l2_tlb.entries=4", "gpu.l2_tlb.ways=1", "dispatch.policy=round-robin"},
+                                        "mmu-4gpu");
+  const auto workload = transpose(512);
+  const Outcome one = simulate(system, {workload}, false, 1);
+  for (const Outcome& other : {simulate(system, {workload}, false, 1, 13), simulate(system, {workload}, false, 2)}) {
     ASSERT_EQ(one.result.statistics.size(), other.result.statistics.size());
     for (std::size_t i = 0; i < one.result.statistics.size(); ++i) {
       ASSERT_EQ(one.result.statistics[i].count, other.result.statistics[i].count) << one.result.statistics[i].name;
