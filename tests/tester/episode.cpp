@@ -34,7 +34,6 @@ class MachineDraw {
     translation();
     set("remote_cache", one_in(4) ? "none" : "l1");
     set("boundary.write_back", one_in(4) ? "false" : "true");
-    set("watchdog.cycles", 3'000'000);
     program(seed);
     return episode_;
   }
