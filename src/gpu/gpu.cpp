@@ -55,6 +55,12 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   }
 }
 
+void Gpu::cover(ProtocolCoverage& coverage) {
+  home_.cover(&coverage.l2);
+  for (ScalarCache& scalar : scalars_) scalar.cover(&coverage.scalar_l1);
+  for (ComputeUnit& cu : cus_) cu.cover(&coverage.vector_l1);
+}
+
 void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   context_.page_size = page_size_;
   if (translation_.observe) context_.touches = &touches_;

@@ -93,6 +93,8 @@ class Gpu final : public FabricClient,
   Partition& partition() { return partition_; }
   std::size_t applications() const { return processes_.size(); }
   DesignParts& parts() { return parts_; }
+  /// Its caches count which events meet which states of a line.
+  void cover(ProtocolCoverage& coverage);
   /// The oracles watch this run.
   bool checked() const { return watch_ != nullptr; }
 
