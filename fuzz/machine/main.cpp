@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -81,7 +82,9 @@ class Campaign {
   int run() {
     while (next_ < options_.cases && !is_over()) {
       if (running_.size() < options_.jobs) {
-        start(next_++);
+        const std::uint64_t number = next_++;
+        start(
+            number, [&](Report& report) { return Draw(options_.seed, number)(report); }, false);
       } else {
         finish_one();
       }
@@ -96,6 +99,7 @@ class Campaign {
  private:
   struct Running {
     std::uint64_t number;
+    bool again;  ///< it timed out before and has ten times the time now
     std::unique_ptr<Trial> trial;
   };
 
@@ -104,37 +108,40 @@ class Campaign {
     return spent.count() > options_.minutes * 60;
   }
 
-  void start(std::uint64_t number) {
+  void start(std::uint64_t number, const std::function<Case(Report&)>& make, bool again) {
     std::fflush(stdout);
-    auto trial = std::make_unique<Trial>([&](Report& report) { return Draw(options_.seed, number)(report); },
-                                         all_variants(number), usual_seconds());
+    const unsigned seconds = again ? kMorePatience * usual_seconds() : usual_seconds();
+    auto trial = std::make_unique<Trial>(make, all_variants(number), seconds);
     const pid_t pid = trial->pid();
-    running_.emplace(pid, Running{number, std::move(trial)});
+    running_.emplace(pid, Running{number, again, std::move(trial)});
   }
 
   void finish_one() {
     int status = 0;
     const pid_t pid = waitpid(-1, &status, 0);
-    if (pid < 0 && errno == EINTR) return;
     const auto found = running_.find(pid);
     if (found == running_.end()) return;
-    const std::uint64_t number = found->second.number;
-    Verdict verdict = found->second.trial->finish(status);
+    const Running ended = std::move(found->second);
     running_.erase(found);
-    if (verdict.ending == Ending::TimedOut) verdict = after_time_out(verdict, number);
+    Verdict verdict = ended.trial->finish(status);
+    if (verdict.ending == Ending::TimedOut && !ended.again) {
+      return start(
+          ended.number, [&](Report&) { return verdict.subject; }, true);
+    }
+    if (ended.again) settle(verdict, ended.number);
     coverage_.add(verdict);
-    if (verdict.ending == Ending::Failed) on_failure(verdict, number);
+    if (verdict.ending == Ending::Failed) on_failure(verdict, ended.number);
     if (coverage_.cases() % 200 == 0) fmt::print("… {}", first_line(coverage_.summary()) + "\n");
   }
 
   /// A case that is only slow is told, so that draws and machine can be made quicker.
-  static Verdict after_time_out(const Verdict& timed_out, std::uint64_t number) {
-    Verdict verdict = try_longer(timed_out, all_variants(number));
-    if (verdict.ending != Ending::Failed) {
-      fmt::print("case {} is slow ({:.0f} s): {}\n", number, verdict.seconds, verdict.subject.command());
-      verdict.ending = Ending::TimedOut;
+  static void settle(Verdict& second, std::uint64_t number) {
+    if (second.ending == Ending::TimedOut) {
+      second.ending = Ending::Failed;
+    } else if (second.ending != Ending::Failed) {
+      fmt::print("case {} is slow ({:.0f} s): {}\n", number, second.seconds, second.subject.command());
+      second.ending = Ending::TimedOut;
     }
-    return verdict;
   }
 
   void on_failure(const Verdict& verdict, std::uint64_t number) {

@@ -21,7 +21,7 @@ class Minimizer {
   explicit Minimizer(const Verdict& failure)
       : best_(failure), signature_(failure.signature()), timed_out_(failure.message.starts_with("it does not end")) {
     const Variant plain{};
-    const bool compared = failure.message.starts_with("with `");
+    const bool compared = failure.is_difference();
     // A difference needs both runs; anything else shows in one.
     if (compared) variants_.push_back(all_variants(0).front());
     if (compared && failure.variant.options() != plain.options()) variants_.push_back(plain);
@@ -38,7 +38,6 @@ class Minimizer {
     drop_each(&Case::designs);
     simplify_workload();
     few_gpus();
-    drop_each(&Case::parameters);
     halve_parameters();
     reduce_values();
     drop_each(&Case::overrides);

@@ -31,6 +31,8 @@ constexpr bool kSanitized = false;
 #endif
 constexpr rlim_t kMostMemory = rlim_t{6} << 30;
 
+constexpr std::string_view kDifference = "statistics differ";
+
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 template <std::size_t size>
@@ -109,8 +111,8 @@ void carry_out(const Case& subject, std::span<const Variant> variants, Report& r
       if (!first) {
         first = std::move(result);
       } else if (const std::string found = difference(*first, result); !found.empty()) {
-        return report.end(Ending::Failed, fmt::format("with `{}` and with `{}` {}", variants.front().options(),
-                                                      variant.options(), found));
+        return report.end(Ending::Failed, fmt::format("{} between `{}` and `{}`: {}", kDifference,
+                                                      variants.front().options(), variant.options(), found));
       }
     }
   } catch (const InputError& error) {
@@ -173,10 +175,13 @@ std::string telling_line(const std::string& said) {
 }  // namespace
 
 std::string Verdict::signature() const {
+  if (is_difference()) return message.substr(0, message.find(':'));
   std::string text = message.substr(0, message.find('\n'));
   std::erase_if(text, [](unsigned char c) { return std::isdigit(c) != 0; });
   return text.substr(0, 160);
 }
+
+bool Verdict::is_difference() const { return message.starts_with(kDifference); }
 
 void Report::trying(const Case& subject) { copy(command_, subject.command()); }
 void Report::in_variant(const Variant& variant) { variant_ = variant; }
@@ -263,7 +268,7 @@ Verdict try_case(const Case& subject, std::span<const Variant> variants) {
 }
 
 Verdict try_longer(const Verdict& timed_out, std::span<const Variant> variants) {
-  const Trial trial([&](Report&) { return timed_out.subject; }, variants, 10 * usual_seconds());
+  const Trial trial([&](Report&) { return timed_out.subject; }, variants, kMorePatience * usual_seconds());
   Verdict verdict = trial.wait();
   if (verdict.ending == Ending::TimedOut) verdict.ending = Ending::Failed;
   return verdict;

@@ -32,6 +32,7 @@ struct Verdict {
 
   /// The same for failures that are probably the same fault: the message's first line without its numbers.
   std::string signature() const;
+  bool is_difference() const;  ///< two variants have different statistics
 };
 
 /// What a child tells its parent, in memory that both share: what is written there stays when the child crashes.
@@ -86,12 +87,13 @@ class Trial {
 /// Those that every case must pass. The oracles run on 1, 2 or 3 threads in turn.
 std::vector<Variant> all_variants(std::uint64_t turn);
 
-/// A whole trial of one case. One that takes too long is tried again with ten times the time, and fails if it does not
-/// end then either.
+/// A whole trial of one case. One that takes too long is tried again with more patience, and fails if it does not end
+/// then either.
 Verdict try_case(const Case& subject, std::span<const Variant> variants);
 Verdict try_longer(const Verdict& timed_out, std::span<const Variant> variants);
 
-/// Processor time of a trial, all variants together.
+/// Processor time of a trial, all variants together; and how many times that a second try has.
 unsigned usual_seconds();
+inline constexpr unsigned kMorePatience = 10;
 
 }  // namespace nearfar::fuzz
