@@ -31,8 +31,7 @@ need_packages() {
   local -a missing as_root=()
   read -ra missing < <(missing_packages "$@") || true
   ((${#missing[@]})) || return 0
-  # --no-remove: set-up must never take away something the user has.
-  local install="apt-get install -y --no-install-recommends --no-remove ${missing[*]}"
+  local install="apt-get install --no-install-recommends ${missing[*]}"
   if ((EUID != 0)); then
     command -v sudo >/dev/null ||
       fail "these Debian packages are missing and there is no sudo; as root, run: apt-get update && $install"
@@ -41,8 +40,8 @@ need_packages() {
   say "installing missing Debian packages: ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive
   "${as_root[@]}" apt-get update -qq >&2 || say "apt-get update failed; going on with the package lists that are here"
-  # shellcheck disable=SC2086  # the words of the command are meant to be split
-  "${as_root[@]}" $install -qq >&2 || fail "the packages could not be installed; the command was: $install"
+  "${as_root[@]}" "$root/cmake/install_packages.sh" "${missing[@]}" >&2 ||
+    fail "the packages could not be installed; the command was: $install"
 }
 
 # A build folder that was made for another place (the project was moved or copied) is of no use.

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <bitset>
 
 #include "gpu/coalescer.h"
 #include "program/split.h"
 
 namespace nearfar {
 namespace {
+
+using GpuSet = std::bitset<kMaxGpus>;
 
 /// Goes through the streams of one GPU after the other.
 class Pass {
@@ -35,7 +38,7 @@ class Pass {
 
   Characterization run() {
     for (unsigned gpu = 0; gpu < spec_.gpus; ++gpu) {
-      gpu_ = std::uint32_t{1} << gpu;
+      gpu_ = gpu;
       ReuseDistance pages(pages_.size()), lines(pages_.size() * lines_in_page());
       page_distance_ = &pages;
       line_distance_ = &lines;
@@ -47,8 +50,8 @@ class Pass {
 
  private:
   struct Page {
-    std::uint64_t lines = 0;                 ///< touched by anybody
-    std::uint32_t readers = 0, writers = 0;  ///< bit g: GPU g
+    std::uint64_t lines = 0;  ///< touched by anybody
+    GpuSet readers, writers;
     std::uint32_t buffer = 0;
   };
 
@@ -93,7 +96,7 @@ class Pass {
         case OpKind::Barrier: ++result_.barriers; break;
         case OpKind::ScalarLoad:
           ++result_.scalar_loads;
-          page_at(page_of(VirtAddr{op.address})).readers |= gpu_;
+          page_at(page_of(VirtAddr{op.address})).readers.set(gpu_);
           page_at(page_of(VirtAddr{op.address})).lines |= std::uint64_t{1}
                                                           << op.address % kPageBytes / spec_.line_bytes;
           break;
@@ -116,7 +119,7 @@ class Pass {
       const auto here = static_cast<std::uint64_t>(std::popcount(group.lines));
       lines += here;
       Page& page = page_at(group.page);
-      (writes ? page.writers : page.readers) |= gpu_;
+      (writes ? page.writers : page.readers).set(gpu_);
       page.lines |= group.lines;
       Touched& touched = result_.buffers[page.buffer].touched;
       (writes ? touched.lines_written : touched.lines_read) += here;
@@ -152,12 +155,12 @@ class Pass {
       if (!shared) return;
       touched.pages_by.resize(spec_.gpus);
       touched.written_pages_by.resize(spec_.gpus);
-      const auto gpus = static_cast<std::size_t>(std::popcount(page.readers | page.writers));
+      const auto gpus = (page.readers | page.writers).count();
       ++touched.pages_by[gpus - 1];
-      if (page.writers != 0) ++touched.written_pages_by[gpus - 1];
+      if (page.writers.any()) ++touched.written_pages_by[gpus - 1];
     };
     for (const Page& page : pages_) {
-      if ((page.readers | page.writers) == 0) continue;
+      if ((page.readers | page.writers).none()) continue;
       BufferTouched& buffer = result_.buffers[page.buffer];
       add_page(buffer.touched, page, true);
       add_page(result_.touched, page, !buffer.private_copies);
@@ -180,7 +183,7 @@ class Pass {
   LaneAddresses lanes_;
   std::uint64_t first_page_ = 0;
   std::vector<Page> pages_;
-  std::uint32_t gpu_ = 0;
+  unsigned gpu_ = 0;
   ReuseDistance* page_distance_ = nullptr;
   ReuseDistance* line_distance_ = nullptr;
   Characterization result_;

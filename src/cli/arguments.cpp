@@ -45,11 +45,6 @@ Experiment ExperimentArguments::experiment() const {
   experiment.threads = static_cast<unsigned>(parse_whole("--threads", threads, 1, kMaxThreads));
   experiment.check = check;
   experiment.per_unit = per_unit;
-  if (check && experiment.threads > 1) {
-    std::fputs("nearfar: --check follows every access, which only one thread can do: --threads is taken as 1.\n",
-               stderr);
-    experiment.threads = 1;
-  }
   return experiment;
 }
 

@@ -22,7 +22,6 @@
 namespace nearfar {
 namespace {
 
-constexpr std::uint64_t kMostGpus = 32;
 constexpr std::uint64_t kMostResident = 1 << 16;
 
 struct CharacterizeArguments {
@@ -151,7 +150,7 @@ void perform_characterize(const CharacterizeArguments& arguments) {
   experiment.seed = parse_whole("--seed", arguments.seed, 0, ~std::uint64_t{0});
   experiment.input = arguments.input;
   CharacterizeSpec spec;
-  spec.gpus = static_cast<unsigned>(parse_whole("--gpus", arguments.gpus, 1, kMostGpus));
+  spec.gpus = static_cast<unsigned>(parse_whole("--gpus", arguments.gpus, 1, kMaxGpus));
   spec.resident = static_cast<unsigned>(parse_whole("--resident", arguments.resident, 1, kMostResident));
   const auto applications = make_applications(arguments.workload, experiment, {arguments.workload});
   if (applications.size() > 1) {

@@ -11,8 +11,8 @@
 namespace nearfar {
 namespace {
 
-constexpr std::array kVerdicts = {Verdict::Met, Verdict::WithinBand, Verdict::Missed, Verdict::Opposite,
-                                  Verdict::NotMeasured};
+constexpr std::array kVerdicts = {Verdict::Met,      Verdict::WithinBand, Verdict::Missed,
+                                  Verdict::Opposite, Verdict::NotJudged,  Verdict::NotMeasured};
 
 /// The claim without its paper's name, which stands above the table.
 std::string short_name(const std::string& id, const std::string& paper) {
@@ -40,6 +40,7 @@ std::string tally(const std::vector<MeasuredClaim>& claims) {
   std::vector<std::string> parts;
   for (const Verdict verdict : kVerdicts) {
     const auto count = std::ranges::count(claims, verdict, &MeasuredClaim::verdict);
+    if (count == 0 && verdict == Verdict::NotJudged) continue;  // only small inputs have it
     parts.push_back(fmt::format("{} {}", count, verdict_name(verdict)));
   }
   return fmt::format("{} claims: {}\n", claims.size(), join(parts, ", "));

@@ -85,7 +85,7 @@ std::string designs(const Terminal& terminal) {
 
 std::string studies(const Terminal& terminal) {
   Table table({{"study", Align::Left, Tint::Bold}, {"what it shows", Align::Left, Tint::Dim}});
-  for (const StudySummary& study : list_studies()) table.row({study.name, study.title});
+  for (const StudySummary& study : need_studies()) table.row({study.name, study.title});
   return table.text(terminal);
 }
 

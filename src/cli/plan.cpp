@@ -43,9 +43,9 @@ void show_plan(const Planned& planned, const ResultStore& store) {
                fmt::format("{:.1f} s", costs.seconds(run))});
   }
   for (const Unmeasurable& run : planned.unmeasurable) table.row({run_label(run.run), "not measurable yet"});
-  write_stdout(table.text(Terminal::of(STDOUT_FILENO)) + "\n" + not_measured(planned) +
-               fmt::format("{} of {} runs are missing: about {} on one core.\n", missing, planned.runs.size(),
-                           duration_text(seconds)));
+  std::string last = fmt::format("{} of {} runs are missing", missing, planned.runs.size());
+  if (missing > 0) last += fmt::format(": about {} on one core", duration_text(seconds));
+  write_stdout(table.text(Terminal::of(STDOUT_FILENO)) + "\n" + not_measured(planned) + last + ".\n");
 }
 
 }  // namespace nearfar

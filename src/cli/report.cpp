@@ -31,16 +31,19 @@ struct ReportArguments {
   bool quick = false, no_png = false;
 };
 
-std::vector<Study> read_studies(const ReportArguments& arguments) {
+/// Of the size that was asked for, else each of the size that the store knows most of.
+std::vector<Study> read_studies(const ReportArguments& arguments, const ResultStore& store) {
   StudyChanges changes;
   if (!arguments.size.empty()) changes.size = parse_size(arguments.size);
   if (arguments.quick) changes.size = SizeClass::Small;
   std::vector<std::string> names = arguments.studies;
   if (names.empty()) {
-    for (const StudySummary& study : list_studies()) names.push_back(study.name);
+    for (const StudySummary& study : need_studies()) names.push_back(study.name);
   }
   std::vector<Study> studies;
-  for (const std::string& name : names) studies.push_back(read_study(name, changes));
+  for (const std::string& name : names) {
+    studies.push_back(changes.size ? read_study(name, changes) : most_measured(read_study(name), store));
+  }
   return studies;
 }
 
@@ -61,15 +64,51 @@ void need_store(const std::string& path) {
       "There is no store `{}`; `nearfar reproduce` or `nearfar study` makes one, --database names another.", path));
 }
 
-/// SVG, PNG and CSV of each, named by study and figure.
-void write_figures(const std::vector<FigureData>& figures, const ReportArguments& arguments) {
+/// A figure's files, named by study and figure. Made before anything is written, so that a place that cannot be written
+/// to is found first.
+struct FigureFiles {
+  OutputFile svg, png, csv;
+};
+
+std::vector<FigureFiles> figure_files(const std::vector<FigureData>& figures, const std::string& folder) {
+  std::vector<FigureFiles> files;
   for (const FigureData& figure : figures) {
-    const std::string base = (fs::path(arguments.figures) / fmt::format("{}-{}", figure.study, figure.id)).string();
-    const std::string svg = figure_svg(figure);
-    OutputFile(base + ".svg").write(svg);
-    if (!arguments.no_png) OutputFile(base + ".png").write(plot::png_of(svg));
-    OutputFile(base + ".csv").write(figure_csv(figure));
+    const std::string base = (fs::path(folder) / fmt::format("{}-{}", figure.study, figure.id)).string();
+    files.push_back({OutputFile(base + ".svg"), OutputFile(base + ".png"), OutputFile(base + ".csv")});
   }
+  return files;
+}
+
+void write_figures(const std::vector<FigureData>& figures, const std::vector<FigureFiles>& files, bool no_png) {
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const std::string svg = figure_svg(figures[i]);
+    files[i].svg.write(svg);
+    if (!no_png) files[i].png.write(plot::png_of(svg));
+    files[i].csv.write(figure_csv(figures[i]));
+  }
+}
+
+void need_results(const ReportContent& content, const ReportArguments& arguments) {
+  if (!content.runs.empty()) return;
+  const std::string size = arguments.quick ? "small" : arguments.size;
+  throw InputError(fmt::format(
+      "The store `{}` has no result of {}{} that this version of the model made (model {}); `nearfar study NAME "
+      "--quick` or `nearfar reproduce` makes some.",
+      arguments.database, arguments.studies.empty() ? "any study" : "these studies",
+      size.empty() ? "" : fmt::format(" on {} inputs", size), content.model.substr(0, 12)));
+}
+
+std::string closing_line(const ReportContent& content, const std::vector<FigureData>& figures) {
+  const auto count = [&](Verdict verdict) {
+    return std::ranges::count(content.claims, verdict, &MeasuredClaim::verdict);
+  };
+  const auto all = static_cast<std::ptrdiff_t>(content.claims.size());
+  std::string out = fmt::format("{} figures, {} runs; {} of {} claims are measured", figures.size(),
+                                content.runs.size(), all - count(Verdict::NotMeasured), all);
+  if (const auto quick = count(Verdict::NotJudged); quick > 0) {
+    out += fmt::format(", {} of them on other inputs than the study's and without a verdict", quick);
+  }
+  return out + "\n";
 }
 
 void perform_report(const ReportArguments& arguments) {
@@ -81,18 +120,15 @@ void perform_report(const ReportArguments& arguments) {
     if (!arguments.no_png) plot::need_png();
   }
   const ResultStore store(arguments.database);
-  ReportContent content = collect(read_papers(), read_studies(arguments), store);
+  ReportContent content = collect(read_papers(), read_studies(arguments, store), store);
   content.version = version();
-  page.write(report_html(content));
+  need_results(content, arguments);
   const std::vector<FigureData> figures = all_figures(content);
-  if (!arguments.figures.empty()) write_figures(figures, arguments);
-  if (!page.is_stdout()) {
-    write_stdout(fmt::format("{}: {} claims, {} figures, {} runs; {} claims are measured\n", arguments.output,
-                             content.claims.size(), figures.size(), content.runs.size(),
-                             std::ranges::count_if(content.claims, [](const MeasuredClaim& claim) {
-                               return claim.verdict != Verdict::NotMeasured;
-                             })));
-  }
+  std::vector<FigureFiles> files;
+  if (!arguments.figures.empty()) files = figure_files(figures, arguments.figures);
+  page.write(report_html(content));
+  if (!files.empty()) write_figures(figures, files, arguments.no_png);
+  if (!page.is_stdout()) write_stdout(fmt::format("{}: {}", arguments.output, closing_line(content, figures)));
 }
 
 }  // namespace
@@ -106,7 +142,8 @@ Command add_report_command(CLI::App& program) {
   add_value(app, "--figures", arguments->figures, kFolder, "A folder for SVG, PNG and CSV of each figure");
   add_flag(app, "--no-png", arguments->no_png, "No PNG among them");
   add_value(app, "--database", arguments->database, kFile, "The store of results");
-  add_value(app, "--size", arguments->size, kSize, "Of results of this size, whatever the studies say");
+  add_value(app, "--size", arguments->size, kSize,
+            "Only results of this size; else of the size that most is measured of");
   add_flag(app, "--quick", arguments->quick, "The same as --size small: what `nearfar reproduce --quick` measured");
   return {&app, [arguments] { perform_report(*arguments); }};
 }

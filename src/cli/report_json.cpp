@@ -86,6 +86,7 @@ std::string tuning_json(const Tuning& tuning) {
   for (const TunedCurve& curve : tuning.curves) {
     out["knees"].push_back({{"of", curve.label},
                             {"enough", curve.knee.enough ? Json(tuning.overrides(*curve.knee.enough)) : Json(nullptr)},
+                            {"still_rises", curve.knee.rising},
                             {"knee", curve.knee.bend ? Json(tuning.overrides(*curve.knee.bend)) : Json(nullptr)}});
   }
   return text(out);

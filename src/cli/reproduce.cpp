@@ -64,6 +64,7 @@ void perform_reproduce(const ReproduceArguments& arguments) {
   std::vector<Paper> papers = read_papers(arguments.papers);
   const std::vector<Study> studies = studies_of(papers, arguments.quick);
   const Planned planned = planned_runs(studies);
+  if (arguments.dry_run && studies.empty()) return write_stdout("No study measures any of these claims yet.\n");
   if (arguments.dry_run) return show_plan(planned, ResultStore::to_look_at(arguments.batch.database));
   const std::vector<PlannedRun>& runs = planned.runs;
   std::optional<OutputFile> json, report;

@@ -92,6 +92,8 @@ Command add_run_command(CLI::App& program) {
   add_value(app, "--timeline-gpu", arguments->timeline.gpu, kNumber, "Only what one GPU does");
   add_value(app, "--timeline-addresses", arguments->timeline.bytes, kRange, "Only pages of these virtual addresses");
   add_value(app, "--timeline-cycles", arguments->timeline.cycles, kRange, "Only what happens in these cycles");
+  add_value(app, "--timeline-events", arguments->timeline.events, kNumber,
+            fmt::format("Most events in it ({} when not given); what comes later is left out", kUsualTimelineEvents));
   return {&app, [arguments] { perform_run(*arguments); }};
 }
 

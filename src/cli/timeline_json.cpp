@@ -70,11 +70,18 @@ class Writer {
     for (unsigned lane = 0; !all.empty(); ++lane) all = nest(all, lane);
   }
 
-  std::string finish(std::uint64_t lost) {
+  /// `until` is the cycle up to which a timeline is complete that events were left out of.
+  std::string finish(std::uint64_t lost, Cycle until) {
+    std::string other = fmt::format("\"events_left_out\":{}", lost);
+    if (lost > 0) {
+      other += fmt::format(",\"complete_until_cycle\":{}", until);
+      add(R"({{"ph":"i","s":"g","name":"the timeline ends here, {} later events were left out","pid":0,"tid":0,"ts":{:.4f},"args":{{"cycle":{}}}}})",
+          lost, time(until), until);
+    }
     return fmt::format(
-        "{{\"displayTimeUnit\":\"ns\",\"metadata\":{{\"highres-ticks\":true}},\"otherData\":{{\"events_left_out\":{}}},"
+        "{{\"displayTimeUnit\":\"ns\",\"metadata\":{{\"highres-ticks\":true}},\"otherData\":{{{}}},"
         "\"traceEvents\":[\n{}\n]}}\n",
-        lost, text_);
+        other, text_);
   }
 
  private:
@@ -137,12 +144,18 @@ class Writer {
 
 }  // namespace
 
+Cycle timeline_end(const Report& report) {
+  Cycle end = 0;
+  for (const TimelineEvent& event : report.result.timeline) end = std::max(end, event.end);
+  return end;
+}
+
 std::string timeline_json(const Report& report) {
   Writer writer(report);
   writer.name_tracks(report.result.timeline);
   for (const TimelineEvent& event : report.result.timeline) writer.event(event);
   writer.requests(report.result.timeline);
-  return writer.finish(report.result.timeline_lost);
+  return writer.finish(report.result.timeline_lost, timeline_end(report));
 }
 
 }  // namespace nearfar

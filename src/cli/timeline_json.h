@@ -7,6 +7,9 @@
 
 namespace nearfar {
 
+/// When the last event ended. A timeline that is too long is complete up to there.
+Cycle timeline_end(const Report& report);
+
 std::string timeline_json(const Report& report);
 
 }  // namespace nearfar

@@ -10,11 +10,14 @@
 #include <utility>
 
 #include "cli/numbers.h"
+#include "cli/timeline_json.h"
 #include "config/error.h"
 #include "config/words.h"
 
 namespace nearfar {
 namespace {
+
+constexpr std::uint64_t kMostEvents = 1'000'000'000;
 
 /// Digits and nothing else: no sign, no space, and no octal, which nobody means by a leading zero.
 std::optional<std::uint64_t> parse_digits(std::string_view text) {
@@ -44,7 +47,8 @@ std::pair<std::uint64_t, std::uint64_t> parse_range(const std::string& option, c
 TimelineFilter timeline_filter(const TimelineArguments& arguments, const SystemSpec& system) {
   TimelineFilter filter;
   filter.on = !arguments.file.empty();
-  const bool filtered = !arguments.bytes.empty() || !arguments.cycles.empty() || !arguments.gpu.empty();
+  const bool filtered =
+      !arguments.bytes.empty() || !arguments.cycles.empty() || !arguments.gpu.empty() || !arguments.events.empty();
   if (filtered && !filter.on) {
     throw InputError("--timeline-… choose what goes into a timeline; name its file with --timeline FILE.");
   }
@@ -62,6 +66,8 @@ TimelineFilter timeline_filter(const TimelineArguments& arguments, const SystemS
     }
     filter.device = *gpu;
   }
+  filter.most = kUsualTimelineEvents;
+  if (!arguments.events.empty()) filter.most = parse_whole("--timeline-events", arguments.events, 1, kMostEvents);
   return filter;
 }
 
@@ -70,9 +76,10 @@ std::string timeline_note(const Report& report) {
   const std::uint64_t lost = report.result.timeline_lost;
   if (lost > 0) {
     return fmt::format(
-        "{} event{} left out of the timeline, which would be too large; --timeline-cycles, --timeline-gpu and "
-        "--timeline-addresses select less.",
-        grouped(lost), lost == 1 ? " was" : "s were");
+        "The timeline ends at cycle {} of {} with {} events; {} later {} left out. --timeline-events N takes more; "
+        "--timeline-cycles, --timeline-gpu and --timeline-addresses select others.",
+        grouped(timeline_end(report)), grouped(report.result.cycles), grouped(report.result.timeline.size()),
+        grouped(lost), lost == 1 ? "one was" : "ones were");
   }
   if (!report.result.timeline.empty()) return "";
   if (report.machine.loaded.spec.translation.kind == TranslationKind::Ideal) {

@@ -7,9 +7,12 @@
 
 namespace nearfar {
 
+/// A file of about 50 MB, which Perfetto opens in seconds.
+inline constexpr std::size_t kUsualTimelineEvents = 200'000;
+
 /// The options as typed; all may be empty.
 struct TimelineArguments {
-  std::string file{}, gpu{}, bytes{}, cycles{};
+  std::string file{}, gpu{}, bytes{}, cycles{}, events{};
 };
 
 /// Numbers are decimal, or hexadecimal after 0x. Anything else, and a GPU that the system does not have, is an

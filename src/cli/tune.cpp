@@ -102,9 +102,10 @@ void measure(Tuning& tuning, const TuneArguments& arguments) {
 }
 
 /// What is said of a setting in the table.
-std::string mark(const Knee& knee, std::size_t point) {
+std::string mark(const Knee& knee, std::size_t point, std::size_t points) {
   std::vector<std::string> words;
   if (knee.enough == point) words.emplace_back("enough");
+  if (knee.rising && point + 1 == points) words.emplace_back("still rises");
   if (knee.bend == point) words.emplace_back("knee");
   return join(words, ", ");
 }
@@ -120,7 +121,7 @@ std::string curve_table(const Tuning& tuning, const Terminal& terminal) {
   for (std::size_t point = 0; point < tuning.points(); ++point) {
     std::vector<std::string> cells = {tuning.label(point)};
     for (const TunedCurve& curve : tuning.curves) cells.push_back(fixed(curve.speedups[point], 3));
-    cells.push_back(mark(whole.knee, point));
+    cells.push_back(mark(whole.knee, point, tuning.points()));
     cells.push_back(bar(whole.speedups[point], largest, kWideBarWidth));
     table.row(cells);
   }

@@ -67,7 +67,7 @@ ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCac
     wave.simd = static_cast<std::uint8_t>(slot % context.spec.cu.simds);
     wakings_[slot].user = static_cast<std::uint32_t>(slot);
   }
-  if (context.oracle != nullptr) versions_.resize(l1_.tags().slots());
+  if (context.watch != nullptr) images_.resize(l1_.tags().slots());
 }
 
 // ---------------------------------------------------------------------------------------------------- workgroups
@@ -254,7 +254,7 @@ bool ComputeUnit::run_scalar_load(Wavefront& wave) {
   }
   const auto index = static_cast<unsigned>((address.value & (kPageBytes - 1)) / context_.spec.line);
   Cycle ready = 0;
-  switch (scalar_.load(index_, wave.slot, PhysLine{page, index}, ready)) {
+  switch (scalar_.load(index_, wave.slot, page_of(address), PhysLine{page, index}, ready)) {
     case ScalarCache::Answer::Hit: wave.other_ready = std::max(wave.other_ready, ready); break;
     case ScalarCache::Answer::Pending: ++wave.scalars_pending; break;
     case ScalarCache::Answer::NoRegister:
@@ -340,17 +340,30 @@ bool ComputeUnit::meet_barrier(Wavefront& wave) {
   return true;
 }
 
-/// System-scope release and acquire: the compute unit's stores are ordered, then its L1 forgets what it holds.
+/// System-scope release and acquire: the wavefront's loads and atomics have come back, the compute unit's stores are
+/// ordered, then its L1 drops what it holds.
 bool ComputeUnit::pass_fence(Wavefront& wave) {
+  if (!wait_for_loads(wave, 0)) return false;
   if (stores_outstanding_ != 0) {
     wave.state = WaveState::Fence;
     wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
     fences_.push(&wave);
     return false;
   }
-  l1_.acquire();
+  pass_fences();
   fetch(wave);
   return true;
+}
+
+/// Release: all stores have been ordered. Acquire: the L1 drops what it holds.
+void ComputeUnit::pass_fences() {
+  if (context_.watch != nullptr) context_.watch->released(unit());
+  acquire();
+}
+
+void ComputeUnit::acquire() {
+  l1_.acquire();
+  if (context_.watch != nullptr) context_.watch->acquired(unit());
 }
 
 // ------------------------------------------------------------------------------------------------------- completions
@@ -363,15 +376,13 @@ void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
   context_.latency.total += std::uint64_t{count} * took;
   context_.latency.histogram.add(took, count);
   l1_.stats().fills += count;
+  context_.partition.progress().steps += 1;
   const bool may_keep = context_.keep_remote || page.device() == context_.device();
   for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
     const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
     const bool keep = may_keep && (arrival.kept >> line.index() & 1) != 0;
     const TagArray::Slot slot = keep ? l1_.install(line) : TagArray::kNone;
-    if (context_.oracle == nullptr) continue;
-    const std::uint32_t version = context_.oracle->load_filled(Oracle::unit(context_.device(), index_, false), line);
-    context_.oracle->load_returned(context_.application, line, version);
-    if (keep) versions_[slot] = version;
+    if (context_.watch != nullptr) context_.watch->filled(unit(), line, keep ? &images_[slot] : nullptr);
   }
   if (context_.frames != nullptr) {
     context_.frames->note_lines(page, lines);
@@ -403,8 +414,9 @@ void ComputeUnit::lines_done(Wavefront& wave, unsigned load, unsigned lines) {
 void ComputeUnit::stores_ordered(PhysPage page, unsigned lines) {
   if (context_.frames != nullptr) context_.frames->leave(page, lines);
   stores_outstanding_ -= lines;
+  context_.partition.progress().steps += 1;
   if (stores_outstanding_ == 0) {
-    if (!fences_.empty()) l1_.acquire();
+    if (!fences_.empty()) pass_fences();
     while (!fences_.empty()) {
       Wavefront& wave = *fences_.pop();
       fetch(wave);
@@ -418,6 +430,25 @@ void ComputeUnit::stores_ordered(PhysPage page, unsigned lines) {
 bool ComputeUnit::idle() const {
   return free_waves_ == waves_.size() && in_unit_ == nullptr && unit_queue_.empty() && stores_outstanding_ == 0 &&
          l1_.pending().used() == 0 && tlb_.parked() == 0;
+}
+
+bool ComputeUnit::computes() const {
+  return std::any_of(waves_.begin(), waves_.end(), [](const Wavefront& w) { return w.state == WaveState::Ready; });
+}
+
+bool ComputeUnit::starves() {
+  waited_.resize(waves_.size());
+  bool any = false;
+  for (const Wavefront& wave : waves_) {
+    const bool idle = wave.state == WaveState::Free || wave.state == WaveState::Ready;
+    Waiting now;
+    if (!idle && wave.state != WaveState::Barrier) {
+      now = {wave.state, wave.waiting_since, wave.loads_issued, wave.loads_retired};
+      any |= now == waited_[wave.slot];
+    }
+    waited_[wave.slot] = now;
+  }
+  return any;
 }
 
 std::string ComputeUnit::describe_waiting() const {

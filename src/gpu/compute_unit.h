@@ -13,8 +13,8 @@
 #include "gpu/l1_tlb.h"
 #include "gpu/wavefront.h"
 #include "interconnect/fabric.h"
+#include "memory/data_oracle.h"
 #include "memory/home_cache.h"
-#include "memory/oracle.h"
 #include "program/workload.h"
 #include "sim/partition.h"
 #include "stats/latency.h"
@@ -49,19 +49,20 @@ class ScalarCache;
 
 /// What the compute units of a GPU share: the way down, and the kernel they run.
 struct GpuContext {
-  GpuContext(Partition& p, const GpuSpec& s, Cycle translation, bool keep, Oracle* o)
+  GpuContext(Partition& p, const GpuSpec& s, Cycle translation, bool keep, DataWatch* w)
       : partition(p),
         spec(s),
         translation_latency(translation),
         keep_remote(keep),
-        oracle(o),
+        watch(w),
         coalescer(static_cast<unsigned>(s.line)) {}
 
   Partition& partition;
   const GpuSpec& spec;
   Cycle translation_latency;
-  bool keep_remote;  ///< remote lines stay in the L1
-  Oracle* oracle;
+  bool keep_remote;         ///< remote lines stay in the L1
+  DataWatch* watch;         ///< the data oracle's, when it is on
+  bool own_copies = false;  ///< each GPU has a copy of its own of every page
   Coalescer coalescer;
   LaneAddresses lanes;
   HomeCache* home = nullptr;
@@ -81,6 +82,11 @@ struct GpuContext {
   std::uint8_t application = 0;
 
   DeviceId device() const { return partition.device(); }
+  /// The first line of a page as the data oracle knows it.
+  Location location_of(VirtPage virtual_page, PhysPage page) const {
+    return watch->oracle().locate(application, device(), virtual_page, page,
+                                  own_copies || space->is_private(virtual_page));
+  }
 };
 
 /// The dispatcher above a compute unit.
@@ -122,7 +128,7 @@ class alignas(kHostLine) ComputeUnit {
   void prepare_fill(const Transaction& t, PrefetchStep step) const;
   void prepare_stores_ordered(PrefetchStep step) const;
 
-  void acquire() { l1_.acquire(); }
+  void acquire();
 
   unsigned index() const { return index_; }
   std::uint32_t stores_outstanding() const { return stores_outstanding_; }
@@ -133,6 +139,10 @@ class alignas(kHostLine) ComputeUnit {
   /// Nothing is resident, pending or stalled.
   bool idle() const;
   std::string describe_waiting() const;
+  /// A wavefront executes, or will at a time that is known.
+  bool computes() const;
+  /// A wavefront waits for memory as it did when this was asked last. (One at a barrier waits for another wavefront.)
+  bool starves();
 
  private:
   struct Workgroup {
@@ -142,8 +152,27 @@ class alignas(kHostLine) ComputeUnit {
     bool live = false;
   };
 
+  /// What a wavefront waits for and since when; its loads tell two waits apart.
+  struct Waiting {
+    WaveState state = WaveState::Free;
+    std::uint32_t since = 0;
+    std::uint32_t issued = 0;
+    std::uint32_t retired = 0;
+    bool operator==(const Waiting&) const = default;
+  };
+
   /// What the instruction in the load/store unit lacks; the owner of that resource wakes it.
   enum class Stall : std::uint8_t { None, Register, StoreBuffer, Room, Tlb };
+
+  /// Lines of a page on their way out of the L1. Of stores only the first and the last are in part.
+  struct Leaving {
+    std::uint64_t lines = 0;
+    unsigned first_bytes = 0;
+    unsigned last_bytes = 0;
+    PendingLines::Target target = 0;  ///< loads: who asked first
+    Cycle when = 0;
+    RecordId record = 0;  ///< the data oracle's
+  };
 
   void on_wave(Transaction* t);
   void prepare_wave(const Transaction& t, PrefetchStep step) const;
@@ -156,6 +185,7 @@ class alignas(kHostLine) ComputeUnit {
   bool wait_for_loads(Wavefront& wave, std::uint32_t outstanding);
   bool meet_barrier(Wavefront& wave);
   bool pass_fence(Wavefront& wave);
+  void pass_fences();
   void end(Wavefront& wave);
   Wavefront& take_slot();
 
@@ -166,11 +196,20 @@ class alignas(kHostLine) ComputeUnit {
   bool finished(const PageAccess& access);
   bool load_page(PageAccess& page);
   static void note_ready(Wavefront& wave, unsigned load, Cycle when);
-  void tell_oracle(PhysLine line, bool is_atomic);
+  LoadUnit unit() const { return LoadUnit::of(context_.device(), index_, false); }
+  void keep_byte_masks(OpKind kind, unsigned bytes);
+  ByteMask bytes_written(PageAccess& page, std::uint64_t line) const;
+  Location location_of(const PageAccess& page) const { return context_.location_of(page.virtual_page, page.page); }
+  void tell_hit(const PageAccess& page, PhysLine line, TagArray::Slot slot);
+  void tell_stored(PageAccess& page, PhysLine line, TagArray::Slot slot, Leaving& leaving);
   enum class Translation : std::uint8_t { Known, Parked, Stalled };
   Translation translate(PageAccess& access);
   bool may_park(const PageAccess& access);
   void park(PageKey key, const PageAccess& access);
+  ParkedAccess& put_aside(const PageAccess& access);
+  /// Where an older access waits that another must not pass.
+  enum class Older : std::uint8_t { None, Missing, Translated };
+  Older find_older(const PageAccess& access, PageKey key);
   void ask_l2_tlb(PageKey key, bool write);
   void run_translated();
   bool has_tlb() const { return context_.l2_tlb != nullptr; }
@@ -181,14 +220,6 @@ class alignas(kHostLine) ComputeUnit {
   void room_freed(bool for_translated);
   void retry(Stall reason);
   void retry_instruction(Stall reason);
-  /// Lines of a page on their way out of the L1. Of stores only the first and the last are in part.
-  struct Leaving {
-    std::uint64_t lines = 0;
-    unsigned first_bytes = 0;
-    unsigned last_bytes = 0;
-    PendingLines::Target target = 0;  ///< loads: who asked first
-    Cycle when = 0;
-  };
   void send(TransactionKind kind, PhysPage page, const Leaving& leaving);
   void add_store(PhysPage page, Leaving& leaving, std::uint64_t line, unsigned bytes, Cycle when);
   void finish_instruction(Wavefront& wave);
@@ -223,7 +254,8 @@ class alignas(kHostLine) ComputeUnit {
   ComputeUnitStats stats_;
   GroupListener& listener_;
   ScalarCache& scalar_;
-  std::vector<std::uint32_t> versions_;  ///< by L1 slot, when the oracle is on
+  std::vector<L1Image> images_;       ///< by L1 slot, when the oracle is on
+  std::vector<ByteMask> byte_masks_;  ///< of the lines that a store or atomic writes in part; the same
   std::vector<Workgroup> groups_;
   std::vector<std::uint32_t> simd_waves_;
   Cycle local_free_ = 0;
@@ -232,6 +264,7 @@ class alignas(kHostLine) ComputeUnit {
   L1Tlb tlb_;
   ParkedQueue translated_;        ///< accesses that have their translation and wait for their turn
   WaveQueue scalar_tlb_waiters_;  ///< scalar loads that found no register of the L1 TLB
+  std::vector<Waiting> waited_;   ///< by wavefront slot, when starves() was asked last
 };
 
 }  // namespace nearfar

@@ -22,7 +22,7 @@ Split effective(Split asked, DispatchPolicy policy) {
 }  // namespace
 
 Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-         Oracle* oracle, TranslationOracle* translation_oracle)
+         DataWatch* watch, TranslationOracle* translation_oracle)
     : partition_(partition),
       spec_(spec.gpu),
       link_(spec.link),
@@ -30,15 +30,16 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       topology_(topology),
       dispatch_(spec.dispatch),
       write_back_(spec.write_back_at_release),
-      oracle_(oracle),
-      context_(partition, spec_, spec.translation.latency, spec.remote_cache == RemoteCache::L1, oracle),
-      home_(partition, spec.gpu.l2, spec.gpu.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, oracle),
+      watch_(watch),
+      context_(partition, spec_, spec.translation.latency, spec.remote_cache == RemoteCache::L1, watch),
+      home_(partition, spec.gpu.l2, spec.gpu.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, watch),
       fabric_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
       translation_(spec.translation),
       page_size_(spec.page.size),
       memory_hop_(spec.iommu.memory_hop),
       replicates_(spec.policy == PagePolicy::Replication),
       table_reader_(partition, home_) {
+  context_.own_copies = spec.policy == PagePolicy::NoFault;
   context_.home = &home_;
   context_.fabric = &fabric_;
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
@@ -131,6 +132,7 @@ void Gpu::lines_served(Transaction* t) {
 void Gpu::on_reply(Transaction* t) {
   const auto lines = static_cast<unsigned>(std::popcount(t->mask));
   if (t->kind == TransactionKind::Write) {
+    if (watch_ != nullptr) watch_->stores_acknowledged(t->user, t->mask);
     cus_[t->cu].stores_ordered(t->line.page(), lines);
     partition_.pool().give(t);
     return;
@@ -162,6 +164,12 @@ void Gpu::forget(PageKey page, PhysPage frame) {
 }
 
 void Gpu::drop_copies(PhysPage page) {
+  drop_lines(page);
+  frames_->forget_users(page);
+}
+
+/// The L1s forget the lines of a page.
+void Gpu::drop_lines(PhysPage page) {
   const std::uint64_t lines = frames_->lines(page);
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
     const PhysPage frame{page.device(), page.frame() + i};
@@ -170,7 +178,11 @@ void Gpu::drop_copies(PhysPage page) {
       scalars_[cu / spec_.cus_per_array].drop(frame, lines);
     });
   }
-  frames_->forget_users(page);
+}
+
+void Gpu::frame_reused(PhysPage page) {
+  write_back(page, true);
+  drop_lines(page);
 }
 
 bool Gpu::can_write_back(PhysPage page) {
@@ -182,16 +194,18 @@ bool Gpu::can_write_back(PhysPage page) {
 
 void Gpu::write_back(PhysPage page, bool moves) {
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
-    home_.write_back_page(PhysPage{page.device(), page.frame() + i}, moves);
+    const PhysPage frame{page.device(), page.frame() + i};
+    home_.write_back_page(frame, moves);
+    if (watch_ != nullptr) watch_->page_leaves(frame);
   }
 }
 
 void Gpu::page_came(PhysPage from, PhysPage to) {
   // The frame may have held a replica that was given up: what the L2 still has of it is old.
-  if (replicates_) write_back(to, true);
-  if (oracle_ == nullptr) return;
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
-    oracle_->page_copied(PhysPage{from.device(), from.frame() + i}, PhysPage{to.device(), to.frame() + i});
+    const PhysPage frame{to.device(), to.frame() + i};
+    if (replicates_) home_.write_back_page(frame, true);
+    if (watch_ != nullptr) watch_->page_came(PhysPage{from.device(), from.frame() + i}, frame);
   }
 }
 
@@ -362,6 +376,16 @@ bool Gpu::idle() {
          std::all_of(scalars_.begin(), scalars_.end(), [](ScalarCache& scalar) { return scalar.idle(); }) &&
          (!l2_tlb_ || l2_tlb_->idle()) && (!gmmu_ || gmmu_->idle()) && (!svm_ || svm_->iommu().idle()) &&
          (!frames_ || frames_->outstanding() == 0) && parts_.idle();
+}
+
+bool Gpu::computes() const {
+  return std::any_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.computes(); });
+}
+
+bool Gpu::starves() {
+  bool any = false;
+  for (ComputeUnit& cu : cus_) any |= cu.starves();  // each is asked: it remembers what it sees
+  return any;
 }
 
 std::string Gpu::describe_waiting() {

@@ -16,6 +16,7 @@
 #include "machine/system_spec.h"
 #include "memory/home_cache.h"
 #include "program/split.h"
+#include "sim/watched.h"
 #include "translation/design_part.h"
 #include "translation/gmmu.h"
 #include "translation/iommu_ports.h"
@@ -37,10 +38,11 @@ class Gpu final : public FabricClient,
                   public TranslationClient,
                   public Messenger,
                   public PageCaches,
-                  public WalkMemory {
+                  public WalkMemory,
+                  public Watched {
  public:
   Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-      Oracle* oracle, TranslationOracle* translation_oracle);
+      DataWatch* watch, TranslationOracle* translation_oracle);
 
   // The path of an access: what leaves an L1, and what comes back to it.
   void lines_served(Transaction* t) override;
@@ -80,6 +82,7 @@ class Gpu final : public FabricClient,
   bool can_write_back(PhysPage page) override;
   void write_back(PhysPage page, bool moves) override;
   void page_came(PhysPage from, PhysPage to) override;
+  void frame_reused(PhysPage page) override;
   void read_table(PhysLine line, Transaction* t, HandlerId done) override;
   const PageTouches& touches() const { return touches_; }
   DeviceId device() const { return partition_.device(); }
@@ -91,7 +94,7 @@ class Gpu final : public FabricClient,
   std::size_t applications() const { return processes_.size(); }
   DesignParts& parts() { return parts_; }
   /// The oracles watch this run.
-  bool checked() const { return oracle_ != nullptr; }
+  bool checked() const { return watch_ != nullptr; }
 
   /// Visits the statistics of every component with its place in the GPU ("l2", "cu3.l1v"; "" for the GPU itself).
   template <class Visit>
@@ -108,6 +111,8 @@ class Gpu final : public FabricClient,
   HomeCache& home() { return home_; }
   bool idle();
   std::string describe_waiting();
+  bool computes() const override;
+  bool starves() override;
   /// Called when an application's first execution has ended on this GPU.
   std::function<void(Gpu&)> on_first_execution;
 
@@ -121,6 +126,7 @@ class Gpu final : public FabricClient,
   void try_release();
   void execution_ends();
   void tell_host(const Control& control);
+  void drop_lines(PhysPage page);
   void make_translation(const SystemSpec& spec, TranslationOracle* oracle);
 
   Partition& partition_;
@@ -130,7 +136,7 @@ class Gpu final : public FabricClient,
   Topology topology_;
   DispatchPolicy dispatch_;
   bool write_back_;
-  Oracle* oracle_;
+  DataWatch* watch_;
   GpuContext context_;
   HomeCache home_;
   Fabric fabric_;
@@ -183,6 +189,10 @@ void Gpu::for_each_stats(Visit visit) {
   if (l2_tlb_) {
     visit("", "l2_tlb", l2_tlb_->stats());
     visit("", "l2_miss", l2_tlb_->miss_stats());
+  }
+  if (svm_) {
+    MissStats beside = svm_->iommu().parts().of(partition_.device());
+    visit("", "l2_miss", beside);
   }
   if (gmmu_) {
     visit("", "gmmu", gmmu_->stats());

@@ -20,6 +20,10 @@ ParkedAccess& L1Tlb::park(const PageAccess& access) {
     parked->partial_bytes.assign(access.partial, access.partial + partial);
     parked->partial = parked->partial_bytes.data();
   }
+  if (access.masks != nullptr) {
+    parked->byte_masks.assign(access.masks, access.masks + std::popcount(access.lines & ~access.whole));
+    parked->masks = parked->byte_masks.data();
+  }
   return *parked;
 }
 

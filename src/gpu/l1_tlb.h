@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gpu/wavefront.h"
+#include "memory/line_image.h"
 #include "memory/mshr.h"
 #include "sim/fifo.h"
 #include "sim/pool.h"
@@ -32,9 +33,11 @@ struct PageAccess {
   std::uint64_t lines = 0;                 ///< not yet looked up
   std::uint64_t whole = 0;                 ///< stores: lines written completely
   const std::uint16_t* partial = nullptr;  ///< stores: bytes of the lines that are not, in order
+  const ByteMask* masks = nullptr;         ///< which bytes these are; for the data oracle, of atomics too
   Wavefront* wave = nullptr;               ///< loads, atomics, scalar loads: who waits
   std::uint16_t bytes = 0;                 ///< of an element
   std::uint8_t load = 0;                   ///< load slot of the wavefront
+  std::uint8_t slot = 0;                   ///< of the wavefront itself
   OpKind kind = OpKind::Load;
   bool translated = false;
   bool buffered = false;  ///< stores: the store buffer has room for its lines already
@@ -44,6 +47,7 @@ struct PageAccess {
 struct ParkedAccess : PageAccess {
   ParkedAccess* next = nullptr;
   std::vector<std::uint16_t> partial_bytes;
+  std::vector<ByteMask> byte_masks;
 };
 
 using ParkedQueue = Fifo<ParkedAccess>;

@@ -6,6 +6,17 @@
 #include "gpu/compute_unit.h"
 
 namespace nearfar {
+namespace {
+
+bool writes(OpKind kind) { return kind == OpKind::Store || kind == OpKind::Atomic; }
+
+/// An access as the data oracle knows it.
+DataWatch::WaveAccess told(const PageAccess& access, std::uint64_t lines) {
+  return {access.slot, access.virtual_page, lines, writes(access.kind)};
+}
+
+}  // namespace
+
 bool ComputeUnit::issue(Wavefront& wave) {
   if (in_unit_ != nullptr || (!unit_queue_.empty() && turn_ != &wave)) {
     wave.state = WaveState::LoadStore;
@@ -40,6 +51,7 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
   PageAccess access;
   access.kind = kind;
   access.bytes = static_cast<std::uint16_t>(bytes);
+  access.slot = wave.slot;
   access.translated = !has_tlb();
   if (kind == OpKind::Store) {
     ++stats_.vector_stores;
@@ -67,6 +79,7 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
     wave.lines_left[load] = 1;  // the instruction itself, until it has left the unit
     ++wave.loads_issued;
   }
+  if (context_.watch != nullptr && kind != OpKind::Load) keep_byte_masks(kind, bytes);
   std::uint64_t lines = 0;
   for (PageAccess& page : pages_) {
     lines += static_cast<std::uint64_t>(std::popcount(page.lines));
@@ -83,6 +96,36 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
   context_.partition.progress().accesses += lines;
   in_unit_ = &wave;
   l1_.start_instruction(context_.partition.now() + (has_tlb() ? 0 : context_.translation_latency));
+}
+
+/// Which bytes of its lines an instruction writes, for the data oracle. Loads and atomics are coalesced to lines only.
+void ComputeUnit::keep_byte_masks(OpKind kind, unsigned bytes) {
+  const Stores stores = context_.coalescer.stores(context_.lanes, bytes);
+  byte_masks_.clear();
+  for (const PartialLine& line : stores.partial) byte_masks_.push_back({line.bytes});
+  for (PageAccess& page : pages_) {
+    const auto group = std::ranges::find(stores.groups, page.virtual_page, &StoreGroup::page);
+    page.masks = byte_masks_.data() + group->first_partial;
+    if (kind == OpKind::Atomic) page.whole = group->full;
+  }
+}
+
+/// The bytes that the next line of an access writes; lines come in order.
+ByteMask ComputeUnit::bytes_written(PageAccess& page, std::uint64_t line) const {
+  return (page.whole & line) != 0 ? ByteMask::all(static_cast<unsigned>(context_.spec.line)) : *page.masks++;
+}
+
+/// The data oracle is told that a load hits the L1.
+void ComputeUnit::tell_hit(const PageAccess& page, PhysLine line, TagArray::Slot slot) {
+  context_.watch->l1_hit(unit(), context_.application, {location_of(page).value + line.index()}, line, images_[slot]);
+}
+
+/// The data oracle is told of a line that an access writes, on its way to the home.
+void ComputeUnit::tell_stored(PageAccess& page, PhysLine line, TagArray::Slot slot, Leaving& leaving) {
+  const ByteMask mask = bytes_written(page, std::uint64_t{1} << line.index());
+  leaving.record =
+      context_.watch->store_issued(leaving.record, unit(), context_.application, location_of(page), line, mask);
+  if (slot != TagArray::kNone) context_.watch->l1_written(unit(), images_[slot], mask);
 }
 
 /// Works on the instruction in the unit; false when it has to stall.
@@ -114,7 +157,13 @@ bool ComputeUnit::work() {
 /// translation while it waits counts as under way: the page does not leave before it.
 bool ComputeUnit::run(PageAccess& access) {
   lacking_ = Stall::None;
-  return access.kind == OpKind::Store ? store_page(access) : load_page(access);
+  const std::uint64_t lines = access.lines;
+  if (context_.watch != nullptr && !trying_translated_) context_.watch->passes_none_parked(unit(), told(access, lines));
+  const bool done = access.kind == OpKind::Store ? store_page(access) : load_page(access);
+  if (context_.watch != nullptr && trying_translated_ && lines != access.lines) {
+    context_.watch->parked_runs(unit(), told(access, lines & ~access.lines));
+  }
+  return done;
 }
 
 // ------------------------------------------------------------------------------------------------------- translation
@@ -133,8 +182,10 @@ ComputeUnit::Translation ComputeUnit::translate(PageAccess& access) {
     }
     if (!may_park(access)) return Translation::Stalled;
   }
+  const Older older = find_older(access, key);
+  if (older != Older::None && !may_park(access)) return Translation::Stalled;
   const Mapping* mapping = tlb_.look_up(key, write);
-  if (mapping == nullptr) {
+  if (mapping == nullptr || older == Older::Missing) {
     park(key, access);
     return Translation::Parked;
   }
@@ -145,7 +196,28 @@ ComputeUnit::Translation ComputeUnit::translate(PageAccess& access) {
   access.translated = true;
   l1_.not_before(tlb_.result_at(context_.partition.now()));
   if (context_.frames != nullptr) context_.frames->enter(access.page, 1);
-  return Translation::Known;
+  if (older == Older::None) return Translation::Known;
+  translated_.push(&put_aside(access));
+  return Translation::Parked;
+}
+
+/// Whether an access has to wait behind an older one of its own wavefront: one to the same line, of which one writes.
+/// That one may still miss its translation, or have it and wait for something else.
+ComputeUnit::Older ComputeUnit::find_older(const PageAccess& access, PageKey key) {
+  if (tlb_.parked() == 0) return Older::None;
+  const auto conflicts = [&](const ParkedAccess& older) {
+    return older.slot == access.slot && older.virtual_page == access.virtual_page &&
+           (older.lines & access.lines) != 0 && (writes(older.kind) || writes(access.kind));
+  };
+  if (const L1Tlb::Mshrs::Entry* pending = tlb_.mshrs().find(key)) {
+    for (const ParkedAccess* older = pending->payload.front(); older != nullptr; older = older->next) {
+      if (conflicts(*older)) return Older::Missing;
+    }
+  }
+  for (const ParkedAccess* older = translated_.front(); older != nullptr; older = older->next) {
+    if (conflicts(*older)) return Older::Translated;
+  }
+  return Older::None;
 }
 
 /// Stores take their room in the store buffer when they are put aside, so that what waits for translations is bounded.
@@ -165,6 +237,12 @@ void ComputeUnit::park(PageKey key, const PageAccess& access) {
   } else {
     ++tlb_.stats().merges;
   }
+  pending->payload.push(&put_aside(access));
+  if (asks) ask_l2_tlb(key, writes(access.kind));
+}
+
+/// Copies an access aside. A store takes its room in the store buffer, a load waits for one line more.
+ParkedAccess& ComputeUnit::put_aside(const PageAccess& access) {
   ParkedAccess& parked = tlb_.park(access);
   if (access.kind == OpKind::Store) {
     stores_outstanding_ += static_cast<std::uint32_t>(std::popcount(access.lines));
@@ -172,9 +250,10 @@ void ComputeUnit::park(PageKey key, const PageAccess& access) {
   } else if (access.kind != OpKind::ScalarLoad) {
     ++access.wave->lines_left[access.load];
   }
-  pending->payload.push(&parked);
-  const bool write = access.kind == OpKind::Store || access.kind == OpKind::Atomic;
-  if (asks) ask_l2_tlb(key, write);
+  if (context_.watch != nullptr && access.kind != OpKind::ScalarLoad) {
+    context_.watch->parked(unit(), told(access, access.lines));
+  }
+  return parked;
 }
 
 void ComputeUnit::ask_l2_tlb(PageKey key, bool write) {
@@ -190,7 +269,7 @@ void ComputeUnit::translated(PageKey key, const Mapping& mapping) {
   ParkedQueue refused;
   while (!waiting.empty()) {
     ParkedAccess* access = waiting.pop();
-    const bool write = access->kind == OpKind::Store || access->kind == OpKind::Atomic;
+    const bool write = writes(access->kind);
     if (write && !mapping.writable) {
       refused.push(access);
       continue;
@@ -284,7 +363,7 @@ bool ComputeUnit::load_page(PageAccess& page) {
     if (slot != TagArray::kNone && !is_atomic) {
       ++hits;
       hit_at = l1_.next_line();
-      if (context_.oracle != nullptr) context_.oracle->load_returned(context_.application, line, versions_[slot]);
+      if (context_.watch != nullptr) tell_hit(page, line, slot);
       continue;
     }
     const std::uint64_t bit = page.lines & -page.lines;
@@ -296,6 +375,7 @@ bool ComputeUnit::load_page(PageAccess& page) {
       ++l1_.stats().merges;
       ++l1_.stats().load_lines;
       l1_.next_line();
+      if (context_.watch != nullptr) context_.watch->load_joined(unit(), line);
       pending.join(*other, line, load_target(wave, load));
       ++wave.lines_left[load];
       continue;
@@ -313,7 +393,7 @@ bool ComputeUnit::load_page(PageAccess& page) {
     asked.lines |= bit;
     ++wave.lines_left[load];
     if (is_atomic && slot != TagArray::kNone) l1_.tags().invalidate(slot);
-    if (context_.oracle != nullptr) tell_oracle(line, is_atomic);
+    if (is_atomic && context_.watch != nullptr) tell_stored(page, line, TagArray::kNone, asked);
   }
   if (hits != 0) {
     l1_.stats().load_hits += hits;
@@ -326,6 +406,11 @@ bool ComputeUnit::load_page(PageAccess& page) {
     context_.latency.l1 += lines * (asked.when - context_.partition.now());
     if (context_.frames != nullptr) context_.frames->enter(page.page, static_cast<std::uint32_t>(lines));
     asked.first_bytes = page.bytes;
+    if (context_.watch != nullptr && is_atomic) context_.watch->atomics_issued(asked.record, unit());
+    if (context_.watch != nullptr && !is_atomic) {
+      asked.record =
+          context_.watch->loads_issued(unit(), context_.application, location_of(page), page.page, asked.lines);
+    }
     send(is_atomic ? TransactionKind::Atomic : TransactionKind::Read, page.page, asked);
   }
   return finished(page);
@@ -335,12 +420,6 @@ bool ComputeUnit::load_page(PageAccess& page) {
 void ComputeUnit::note_ready(Wavefront& wave, unsigned load, Cycle when) {
   const auto low = static_cast<std::uint32_t>(when);
   if (static_cast<std::int32_t>(low - wave.ready[load]) > 0) wave.ready[load] = low;
-}
-
-void ComputeUnit::tell_oracle(PhysLine line, bool is_atomic) {
-  const Oracle::Unit unit = Oracle::unit(context_.device(), index_, false);
-  if (is_atomic) context_.oracle->store_issued(unit, line);
-  context_.oracle->load_issued(unit, line);
 }
 
 bool ComputeUnit::store_page(PageAccess& page) {
@@ -363,9 +442,7 @@ bool ComputeUnit::store_page(PageAccess& page) {
     } else if (PendingLines::Group* pending = l1_.pending().find(line)) {
       pending->poisoned |= std::uint64_t{1} << line.index();  // what is on its way is older than this store
     }
-    if (context_.oracle != nullptr) {
-      context_.oracle->store_issued(Oracle::unit(context_.device(), index_, false), line);
-    }
+    if (context_.watch != nullptr) tell_stored(page, line, slot, leaving);
     const std::uint64_t bit = std::uint64_t{1} << line.index();
     const bool whole = (page.whole & bit) != 0;
     add_store(page.page, leaving, bit, whole ? static_cast<unsigned>(context_.spec.line) : *page.partial++, leaves);
@@ -417,6 +494,7 @@ void ComputeUnit::send(TransactionKind kind, PhysPage page, const Leaving& leavi
   }
   t->requester = context_.device().value;
   t->application = context_.application;
+  t->user = leaving.record;
   context_.partition.schedule(t, context_.leave_handler, leaving.when);
 }
 

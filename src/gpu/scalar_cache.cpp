@@ -4,10 +4,10 @@ namespace nearfar {
 
 ScalarCache::ScalarCache(GpuContext& context, unsigned index)
     : context_(context), index_(index), l1_(context.spec.l1s, context.spec.line) {
-  if (context.oracle != nullptr) versions_.resize(l1_.tags().slots());
+  if (context.watch != nullptr) images_.resize(l1_.tags().slots());
 }
 
-ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, PhysLine line, Cycle& ready) {
+ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, VirtPage virtual_page, PhysLine line, Cycle& ready) {
   const Cycle now = context_.partition.now();
   L1Stats& stats = l1_.stats();
   const TagArray::Slot found = l1_.look_up(line);
@@ -22,20 +22,21 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, PhysLine line,
   ++stats.load_lines;
   if (found != TagArray::kNone) {
     ++stats.load_hits;
-    if (context_.oracle != nullptr) context_.oracle->load_returned(context_.application, line, versions_[found]);
+    if (context_.watch != nullptr) {
+      const Location first = context_.location_of(virtual_page, line.page());
+      context_.watch->l1_hit(unit(), context_.application, {first.value + line.index()}, line, images_[found]);
+    }
     ready = looked_up;
     return Answer::Hit;
   }
   if (pending != nullptr) {
     ++stats.merges;
+    if (context_.watch != nullptr) context_.watch->load_joined(unit(), line);
     l1_.pending().join(*pending, line, target(cu, slot));
     return Answer::Pending;
   }
   l1_.pending().begin(line, target(cu, slot), static_cast<std::uint32_t>(now));
   if (context_.frames != nullptr) context_.frames->enter(line.page(), 1);
-  if (context_.oracle != nullptr) {
-    context_.oracle->load_issued(Oracle::unit(context_.device(), index_, true), line);
-  }
   if (line.device() == context_.device()) {
     context_.home->reserve_always(line);
   } else {
@@ -49,6 +50,10 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, PhysLine line,
   t->cu = static_cast<std::uint16_t>(index_);
   t->requester = context_.device().value;
   t->application = context_.application;
+  t->user = context_.watch == nullptr
+                ? 0
+                : context_.watch->loads_issued(unit(), context_.application,
+                                               context_.location_of(virtual_page, line.page()), line.page(), t->mask);
   context_.partition.schedule(t, context_.leave_handler, looked_up);
   return Answer::Pending;
 }

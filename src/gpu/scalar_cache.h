@@ -17,24 +17,28 @@ class ScalarCache {
 
   enum class Answer : std::uint8_t { Hit, Pending, NoRegister };
   /// A scalar load of wavefront slot `slot` of compute unit `cu`; `ready` is set on a hit.
-  Answer load(unsigned cu, unsigned slot, PhysLine line, Cycle& ready);
+  Answer load(unsigned cu, unsigned slot, VirtPage virtual_page, PhysLine line, Cycle& ready);
 
   /// A line that was asked for has come.
   template <class Units>
   void fill(PhysLine line, Units& units);
 
-  void acquire() { l1_.acquire(); }
+  void acquire() {
+    l1_.acquire();
+    if (context_.watch != nullptr) context_.watch->acquired(unit());
+  }
   void drop(PhysPage page, std::uint64_t lines) { l1_.drop(page, lines); }
   bool idle() { return l1_.pending().used() == 0 && waiting_.empty(); }
   L1Stats& stats() { return l1_.stats(); }
 
  private:
+  LoadUnit unit() const { return LoadUnit::of(context_.device(), index_, true); }
   static std::uint16_t target(unsigned cu, unsigned slot) { return static_cast<std::uint16_t>(cu << 6 | slot); }
 
   GpuContext& context_;
   unsigned index_;
   L1Cache l1_;
-  std::vector<std::uint32_t> versions_;
+  std::vector<L1Image> images_;         // by slot, when the data oracle is on
   std::vector<std::uint16_t> waiting_;  // loads that found no register, in order
 };
 
@@ -43,15 +47,8 @@ void ScalarCache::fill(PhysLine line, Units& units) {
   PendingLines::Arrival arrival = l1_.pending().take(line.page(), std::uint64_t{1} << line.index());
   ++l1_.stats().fills;
   const bool keep = arrival.kept != 0 && (context_.keep_remote || line.device() == context_.device());
-  std::uint32_t version = 0;
-  if (context_.oracle != nullptr) {
-    version = context_.oracle->load_filled(Oracle::unit(context_.device(), index_, true), line);
-    context_.oracle->load_returned(context_.application, line, version);
-  }
-  if (keep) {
-    const TagArray::Slot slot = l1_.install(line);
-    if (context_.oracle != nullptr) versions_[slot] = version;
-  }
+  const TagArray::Slot kept = keep ? l1_.install(line) : TagArray::kNone;
+  if (context_.watch != nullptr) context_.watch->filled(unit(), line, keep ? &images_[kept] : nullptr);
   if (context_.frames != nullptr) {
     context_.frames->note_lines(line.page(), std::uint64_t{1} << line.index());
     context_.frames->leave(line.page(), 1);

@@ -7,14 +7,14 @@
 namespace nearfar {
 
 Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topology,
-           const std::vector<Process>& processes, FrameAllocator& frames, Oracle* oracle,
+           const std::vector<Process>& processes, FrameAllocator& frames, DataWatch* watch,
            TranslationOracle* translation_oracle)
     : partition_(partition),
       spec_(spec),
       topology_(topology),
       processes_(processes),
-      oracle_(oracle),
-      home_(partition, spec.host.llc, spec.host.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, oracle),
+      watch_(watch),
+      home_(partition, spec.host.llc, spec.host.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, watch),
       fabric_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
       progress_(processes.size()),
       running_(processes.size()),
@@ -68,7 +68,7 @@ void Host::launch(std::size_t a) {
   progress.gpus_running = process.gpus;
   progress.next_group = 0;
   progress.record = {a, progress.launch, partition_.now(), 0, 0, 0};
-  if (oracle_ != nullptr) oracle_->boundary(static_cast<std::uint8_t>(a));
+  if (watch_ != nullptr) watch_->boundary(static_cast<std::uint8_t>(a));
   const bool last = progress.launch + 1 == process.workload->launches().size();
   const bool greedy =
       process.gpus > 1 && (spec_.dispatch == DispatchPolicy::Greedy ||
@@ -155,6 +155,7 @@ void Host::execution_done(std::size_t a) {
   Progress& progress = progress_[a];
   if (progress.first) {
     progress.first = false;
+    if (on_first_execution) on_first_execution(a);
     if (--running_ == 0) {
       end_ = partition_.now();
       if (processes_.size() > 1) {
@@ -200,16 +201,25 @@ void Host::iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std
   send(gpu, message);
 }
 
+bool Host::can_write_back(PhysPage page) {
+  for (std::uint64_t i = 0; i < spec_.page.size.frames(); ++i) {
+    if (home_.page_pending(PhysPage{page.device(), page.frame() + i})) return false;
+  }
+  return true;
+}
+
 void Host::write_back(PhysPage page) {
   for (std::uint64_t i = 0; i < spec_.page.size.frames(); ++i) {
-    home_.write_back_page(PhysPage{page.device(), page.frame() + i}, true);
+    const PhysPage frame{page.device(), page.frame() + i};
+    home_.write_back_page(frame, true);
+    if (watch_ != nullptr) watch_->page_leaves(frame);
   }
 }
 
 void Host::page_came(PhysPage from, PhysPage to) {
-  if (oracle_ == nullptr) return;
+  if (watch_ == nullptr) return;
   for (std::uint64_t i = 0; i < spec_.page.size.frames(); ++i) {
-    oracle_->page_copied(PhysPage{from.device(), from.frame() + i}, PhysPage{to.device(), to.frame() + i});
+    watch_->page_came(PhysPage{from.device(), from.frame() + i}, PhysPage{to.device(), to.frame() + i});
   }
 }
 

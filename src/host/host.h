@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -38,7 +39,7 @@ class Host final : public FabricClient,
                    public WalkMemory {
  public:
   Host(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-       FrameAllocator& frames, Oracle* oracle, TranslationOracle* translation_oracle);
+       FrameAllocator& frames, DataWatch* watch, TranslationOracle* translation_oracle);
 
   /// Launches the first kernel of every application at cycle 0.
   void start();
@@ -62,6 +63,7 @@ class Host final : public FabricClient,
   void fabric_has_room(std::uint16_t) override {}
 
   void send(DeviceId to, const Message& message) override;
+  bool can_write_back(PhysPage page) override;
   void write_back(PhysPage page) override;
   void page_came(PhysPage from, PhysPage to) override;
   void iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std::uint32_t accounted) override;
@@ -69,11 +71,19 @@ class Host final : public FabricClient,
   HostMmu* mmu() { return mmu_.get(); }
   Iommu* iommu() { return iommu_.get(); }
   PageRequests* page_requests() { return page_requests_.get(); }
+  /// What the GPUs' L2 TLB misses waited for here; none where translation needs nothing of the host.
+  const ServedMisses* served_misses() const {
+    if (mmu_) return &mmu_->parts();
+    return iommu_ ? &iommu_->parts() : nullptr;
+  }
   std::size_t applications() const { return processes_.size(); }
   Partition& partition() { return partition_; }
   DesignParts& parts() { return parts_; }
   /// The oracles watch this run.
-  bool checked() const { return oracle_ != nullptr; }
+  bool checked() const { return watch_ != nullptr; }
+
+  /// Is told when an application's first execution ends.
+  std::function<void(std::size_t)> on_first_execution;
 
   /// Every application has been executed once.
   bool finished() const { return running_ == 0; }
@@ -119,7 +129,7 @@ class Host final : public FabricClient,
   const SystemSpec& spec_;
   Topology topology_;
   const std::vector<Process>& processes_;
-  Oracle* oracle_;
+  DataWatch* watch_;
   HomeCache home_;
   Fabric fabric_;
   std::vector<Progress> progress_;

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 
 #include "config/error.h"
 #include "machine/remote_prefixes.h"
+#include "machine/watchdog_bounds.h"
+#include "sim/timeline_end.h"
 
 namespace nearfar {
 namespace {
@@ -18,6 +21,39 @@ std::uint64_t peak_rss() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+/// What a run that does not end shows: who holds what since when is printed below it.
+std::string why_stuck(Engine::Outcome outcome, const WatchdogBounds& bounds, const SystemSpec& spec) {
+  const bool own = spec.watchdog == 0;
+  const char* system = "longer than anything takes in this system";
+  switch (outcome) {
+    case Engine::Outcome::Drained: break;
+    case Engine::Outcome::NoProgress:
+      return fmt::format("the run makes no progress for {} cycles ({})", bounds.progress,
+                         own ? system : "watchdog.cycles");
+    case Engine::Outcome::Starved:
+      return fmt::format("a wavefront has waited for memory for more than {} cycles ({})", bounds.request,
+                         own ? system : "16 × watchdog.cycles");
+  }
+  return "the run makes no progress: nothing is scheduled, but work is left";
+}
+
+/// Puts together what the devices noted. One that has noted `most` events has stopped there.
+void gather_timeline(Engine& engine, std::size_t most, RunResult& result) {
+  const auto host = static_cast<unsigned>(engine.size() - 1);
+  Cycle lost_from = kNever;
+  std::uint64_t noted = 0;
+  for (unsigned d = 0; d <= host; ++d) {
+    const Timeline& timeline = *engine.partition(d).timeline();
+    result.timeline.insert(result.timeline.end(), timeline.events().begin(), timeline.events().end());
+    noted += timeline.events().size() + timeline.lost();
+    // Events are noted when they end, or later.
+    if (timeline.lost() > 0) lost_from = std::min(lost_from, most == 0 ? 0 : timeline.events().back().end);
+  }
+  shorten_timeline(result.timeline, most, lost_from, host);
+  result.timeline_lost = noted - result.timeline.size();
+  std::ranges::stable_sort(result.timeline, {}, &TimelineEvent::start);
+}
+
 }  // namespace
 
 RunResult run(const RunRequest& request) { return Machine(request).run(); }
@@ -25,24 +61,28 @@ RunResult run(const RunRequest& request) { return Machine(request).run(); }
 Machine::Machine(const RunRequest& request)
     : request_(request),
       topology_(request_.system.link, request_.system.gpus),
-      // Ideals break the rules that the oracles check: each GPU its own copy of all data, or old mappings still in use.
-      oracle_(request_.check && request_.system.policy != PagePolicy::NoFault && !request_.system.migration.ideal
-                  ? std::make_unique<Oracle>()
-                  : nullptr),
+      // Where pages move without their data, a frame is all whose contents are followed.
+      data_oracle_(request_.check ? std::make_unique<DataOracle>(static_cast<unsigned>(request_.system.gpu.line),
+                                                                 request_.system.migration.ideal)
+                                  : nullptr),
       translation_oracle_(request_.check ? std::make_unique<TranslationOracle>() : nullptr),
       frames_(request_.system.gpus + 1, request_.system.page.size),
       engine_(request_.system.gpus + 1),
-      first_executions_(request_.system.gpus) {
+      first_executions_(request_.system.gpus),
+      first_served_(request_.system.gpus) {
   place_applications();
   const SystemSpec& spec = request_.system;
   for (unsigned d = 0; request_.timeline.on && d <= spec.gpus; ++d) {
     engine_.partition(d).set_timeline(std::make_unique<Timeline>(request_.timeline, kPageShift + spec.page.size.bits));
   }
+  const auto watch = [&](unsigned device) -> DataWatch* {
+    return data_oracle_ ? &data_oracle_->add_device(engine_.partition(device)) : nullptr;
+  };
   for (unsigned g = 0; g < spec.gpus; ++g) {
-    gpus_.push_back(std::make_unique<Gpu>(engine_.partition(g), spec, topology_, processes_, oracle_.get(),
-                                          translation_oracle_.get()));
+    gpus_.push_back(
+        std::make_unique<Gpu>(engine_.partition(g), spec, topology_, processes_, watch(g), translation_oracle_.get()));
   }
-  host_ = std::make_unique<Host>(engine_.partition(spec.gpus), spec, topology_, processes_, frames_, oracle_.get(),
+  host_ = std::make_unique<Host>(engine_.partition(spec.gpus), spec, topology_, processes_, frames_, watch(spec.gpus),
                                  translation_oracle_.get());
   for (const auto& plug_in : spec.plug_ins) {
     for (const auto& gpu : gpus_) plug_in->attach(*gpu, spec);
@@ -55,6 +95,14 @@ Machine::Machine(const RunRequest& request)
         first_executions_[g] = std::make_unique<StatTable>(gpu_table(gpu));
       };
     }
+    // Nothing of a GPU is under way at the host when its application's first execution ends.
+    host_->on_first_execution = [this](std::size_t application) {
+      const Process& process = processes_[application];
+      if (host_->served_misses() == nullptr) return;
+      for (unsigned g = process.first_gpu; g < process.first_gpu + process.gpus; ++g) {
+        first_served_[g] = host_->served_misses()->of(gpus_[g]->device());
+      }
+    };
   }
 }
 
@@ -126,7 +174,7 @@ void Machine::fill_page_tables() {
         PageRecord& record = requests->driver().new_record(key);
         record.exists = true;
         record.owner = page;
-        requests->driver().note_resident(page);
+        requests->driver().note_resident(key, page);
         // What lies on the host is mapped when a GPU has asked for it.
         if (page.device() == topology_.host()) return;
       }
@@ -138,10 +186,18 @@ void Machine::fill_page_tables() {
   }
 }
 
+/// A table of a device. All frames that its nodes may need are set aside before the first cycle, also where nodes are
+/// made while it runs: a device shares no allocator with the driver, which hands frames out in the host's partition.
 std::unique_ptr<PageTable> Machine::make_table(DeviceId device, const AddressSpace& space) {
   const PageTableSpec& spec = request_.system.page_table;
-  auto table = std::make_unique<PageTable>(spec.levels, space.page_size(),
-                                           [this, device] { return frames_.take_table(device); });
+  std::deque<PhysPage> frames;
+  const std::uint64_t nodes = PageTable::nodes(spec.levels, space.page_size(), space.first_page(), space.pages());
+  while (frames.size() < nodes) frames.push_back(frames_.take_table(device));
+  auto table = std::make_unique<PageTable>(spec.levels, space.page_size(), [frames]() mutable {
+    const PhysPage frame = frames.front();
+    frames.pop_front();
+    return frame;
+  });
   if (spec.upper == UpperLevels::Prebuilt) table->cover(space.first_page(), space.pages());
   return table;
 }
@@ -160,11 +216,12 @@ void Machine::fill_records(Pid pid, const AddressSpace& space) {
     record.exists = true;
     record.owner = space.translate(gpu_of(0).device(), first);
     record.pinned = is_private || spec.policy == PagePolicy::NoFault;
-    mmu.driver().note_resident(record.owner);
+    if (!record.pinned) mmu.driver().note_resident(key, record.owner);
     if (record.pinned) {
       for (unsigned g = 0; g < space.gpus(); ++g) {
         PhysPage page = space.translate(gpu_of(g).device(), first);
         if (page.device() != gpu_of(g).device()) page = frames_.take(gpu_of(g).device());
+        mmu.driver().note_resident(page);
         gpu_of(g).gmmu()->write_mapping(key, {page, true, 0});
         record.holders.set(gpu_of(g).device().value);
       }
@@ -196,8 +253,12 @@ void Machine::run_engine() {
   Engine::Options options;
   options.window = topology_.lookahead();
   if (request_.window != 0) options.window = std::min(options.window, request_.window);
-  options.threads = request_.check ? 1 : request_.threads;
-  options.watchdog = request_.system.watchdog;
+  options.threads = request_.threads;
+  if (data_oracle_) options.between_windows = [this] { data_oracle_->merge(); };
+  const WatchdogBounds bounds = watchdog_bounds(request_.system);
+  options.watchdog = bounds.progress;
+  options.oldest = bounds.request;
+  for (std::size_t g = 0; g < gpus_.size(); ++g) engine_.watch(g, *gpus_[g]);
   if (request_.on_progress) {
     options.on_progress = [&](const Partition::Progress& done, Cycle now) {
       request_.on_progress({std::min(done.groups, groups), groups, done.accesses, now});
@@ -207,13 +268,7 @@ void Machine::run_engine() {
   if (outcome == Engine::Outcome::Drained && host_->finished()) return;
   std::string waiting = host_->describe_waiting();
   for (const auto& gpu : gpus_) waiting += gpu->describe_waiting();
-  throw SimulationError(
-      fmt::format("the run makes no progress{}.\n{}",
-                  outcome == Engine::Outcome::Drained
-                      ? ": nothing is scheduled, but work is left"
-                      : fmt::format(" for {} cycles; a machine with slower parts needs a larger watchdog.cycles",
-                                    request_.system.watchdog),
-                  waiting));
+  throw SimulationError(fmt::format("{}.\n{}", why_stuck(outcome, bounds, request_.system), waiting));
 }
 
 /// Conservation: every request that entered has left, every byte sent has arrived, every credit is home.
@@ -253,10 +308,10 @@ void Machine::check_drained() {
       if (!at->credits_settled(*from)) throw SimulationError("check: credits of a link were lost");
     }
   }
-  const bool on_host =
-      request_.system.placement == InitialPlacement::Host && request_.system.policy == PagePolicy::Pinned;
-  if (oracle_ && request_.system.write_back_at_release && !on_host) {
-    oracle_->all_written_back();
+  // A kernel's end writes the GPUs' caches back, not the host's, where pages may lie that GPUs have mapped.
+  data_oracle_->merge();
+  for (unsigned g = 0; request_.system.write_back_at_release && g < gpus_.size(); ++g) {
+    data_oracle_->watch(gpus_[g]->device()).check_written_back();
   }
 }
 
@@ -271,7 +326,11 @@ StatTable Machine::collect() {
   StatTable table;
   LoadLatency latency;
   for (unsigned g = 0; g < gpus_.size(); ++g) {
-    const StatTable gpu = first_executions_[g] ? *first_executions_[g] : gpu_table(*gpus_[g]);
+    StatTable gpu = first_executions_[g] ? *first_executions_[g] : gpu_table(*gpus_[g]);
+    if (const ServedMisses* served = host_->served_misses()) {
+      MissStats elsewhere = first_executions_[g] ? first_served_[g] : served->of(gpus_[g]->device());
+      gpu.add("l2_miss.", elsewhere);
+    }
     table.merge(fmt::format("gpu{}.", g), gpu);
     table.merge("gpus.", gpu);
     gpus_[g]->add_latency(latency);
@@ -369,17 +428,20 @@ void Machine::add_translation(StatTable& table) {
   for (const auto& gpu : gpus_) {
     if (gpu->l2_tlb() != nullptr) table.add("l2_miss.", gpu->l2_tlb()->miss_stats());
     if (gpu->svm() == nullptr) continue;
-    table.add("l2_miss.", gpu->svm()->iommu().parts());
+    MissStats served = gpu->svm()->iommu().parts().total();
+    table.add("l2_miss.", served);
     table.add("iommu.", gpu->svm()->iommu().stats());
     add_walkers(table, gpu->svm()->iommu().walkers());
   }
+  if (const ServedMisses* served = host_->served_misses()) {
+    MissStats total = served->total();
+    table.add("l2_miss.", total);
+  }
   if (HostMmu* mmu = host_->mmu()) {
-    table.add("l2_miss.", mmu->parts());
     table.add("uvm.", mmu->driver().stats());
   }
   if (PageRequests* requests = host_->page_requests()) table.add("uvm.", requests->driver().stats());
   if (Iommu* iommu = host_->iommu()) {
-    table.add("l2_miss.", iommu->parts());
     table.add("iommu.", iommu->stats());
     add_walkers(table, iommu->walkers());
   }
@@ -410,12 +472,7 @@ RunResult Machine::result() {
   table.set("run.launches", result.launches.size());
   result.statistics = table.values();
   result.series = series_;
-  for (unsigned d = 0; request_.timeline.on && d <= gpus_.size(); ++d) {
-    const Timeline& timeline = *engine_.partition(d).timeline();
-    result.timeline.insert(result.timeline.end(), timeline.events().begin(), timeline.events().end());
-    result.timeline_lost += timeline.lost();
-  }
-  std::ranges::stable_sort(result.timeline, {}, &TimelineEvent::start);
+  if (request_.timeline.on) gather_timeline(engine_, request_.timeline.most, result);
   return result;
 }
 

@@ -9,7 +9,7 @@
 #include "machine/run.h"
 #include "machine/sharing.h"
 #include "machine/statistics.h"
-#include "memory/oracle.h"
+#include "memory/data_oracle.h"
 #include "sim/engine.h"
 
 namespace nearfar {
@@ -39,7 +39,7 @@ class Machine {
 
   RunRequest request_;
   Topology topology_;
-  std::unique_ptr<Oracle> oracle_;
+  std::unique_ptr<DataOracle> data_oracle_;
   std::unique_ptr<TranslationOracle> translation_oracle_;
   FrameAllocator frames_;
   Engine engine_;
@@ -48,6 +48,7 @@ class Machine {
   std::unique_ptr<Host> host_;
   std::vector<Series> series_;
   std::vector<std::unique_ptr<StatTable>> first_executions_;  ///< by GPU, when several applications run
+  std::vector<MissStats> first_served_;  ///< by GPU: the same of its misses, where the host served them
 };
 
 }  // namespace nearfar

@@ -29,7 +29,7 @@ struct RunRequest {
   /// One: it runs on all GPUs. Several: application i runs whole on GPU i.
   std::vector<std::shared_ptr<const Workload>> applications;
   unsigned threads = 1;
-  bool check = false;                                ///< oracles on (holds the run to one thread)
+  bool check = false;                                ///< oracles on
   bool per_unit = false;                             ///< statistics of every compute unit too, not only their sums
   TimelineFilter timeline;                           ///< what to note for a timeline
   Cycle window = 0;                                  ///< 0: the smallest link latency; smaller only for tests

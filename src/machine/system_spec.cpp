@@ -74,7 +74,9 @@ void SystemSpec::describe(Section& section) {
   Section boundary = section.group("boundary", "What happens when a kernel ends.");
   boundary.flag("write_back", write_back_at_release, "Dirty lines of the L2 caches go to memory.");
   Section watching = section.group("watchdog", "When a run is given up.");
-  watching.cycles("cycles", watchdog, {1000, 1'000'000'000'000}, "Cycles without progress that end a run.");
+  watching.cycles("cycles", watchdog, {0, 1'000'000'000'000},
+                  "Cycles without progress that end a run (16 times that for one request that waits); 0: longer than "
+                  "anything takes by the system's latencies, bandwidths, page size and queues.");
   for (const auto& plug_in : plug_ins) plug_in->describe(section);
 }
 

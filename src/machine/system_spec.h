@@ -52,7 +52,7 @@ struct SystemSpec {
   DispatchPolicy dispatch = DispatchPolicy::Workload;       // dispatch.policy
   RemoteCache remote_cache = RemoteCache::L1;
   bool write_back_at_release = true;  // boundary.write_back: dirty L2 lines go to memory when a kernel ends
-  Cycle watchdog = 5'000'000;         // watchdog.cycles: cycles without progress that end a run
+  Cycle watchdog = 0;                 // watchdog.cycles: cycles without progress that end a run; 0: from the system
   /// The designs that are code; fixed once the system has been read.
   std::vector<std::shared_ptr<PlugIn>> plug_ins;
 

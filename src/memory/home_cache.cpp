@@ -12,9 +12,7 @@ bool counts_latency(const Transaction& t) {
   return t.kind == TransactionKind::Read || t.kind == TransactionKind::Atomic;
 }
 
-Oracle::Unit requesting_unit(const Transaction& t) {
-  return Oracle::unit(DeviceId{t.requester}, t.cu, t.kind == TransactionKind::ScalarRead);
-}
+bool writes(const Transaction& t) { return t.kind == TransactionKind::Write || t.kind == TransactionKind::Atomic; }
 
 std::uint32_t since(Cycle now, const Transaction& t) { return static_cast<std::uint32_t>(now) - t.stage_start; }
 
@@ -38,10 +36,10 @@ void HomeCacheStats::describe(StatVisitor& visitor) {
 }
 
 HomeCache::HomeCache(Partition& partition, const HomeCacheSpec& spec, const DramSpec& dram, std::uint64_t line_bytes,
-                     std::uint64_t clock_hertz, HomeClient& client, Oracle* oracle)
+                     std::uint64_t clock_hertz, HomeClient& client, DataWatch* watch)
     : partition_(partition),
       client_(client),
-      oracle_(oracle),
+      watch_(watch),
       dram_(make_dram(partition, dram, line_bytes, clock_hertz, *this)),
       bank_bits_(static_cast<unsigned>(std::countr_zero(spec.banks))),
       bank_hash_(spec.bank_index),
@@ -73,7 +71,7 @@ HomeCache::HomeCache(Partition& partition, const HomeCacheSpec& spec, const Dram
                       0,
                       {},
                       {}});
-    if (oracle_ != nullptr) banks_.back().versions.resize(banks_.back().tags.slots());
+    if (watch_ != nullptr) banks_.back().images.resize(banks_.back().tags.slots());
   }
 }
 
@@ -182,6 +180,7 @@ void HomeCache::settle(Transaction* group, bool remote, Results& results) {
     if (remote) {
       client_.answer(part(*group, performed.mask), performed.due);
     } else {
+      if (watch_ != nullptr) watch_->stores_acknowledged(group->user, performed.mask);
       client_.stores_ordered(group->cu, group->line.page(), performed.count);
     }
   }
@@ -218,25 +217,35 @@ HomeCache::Outcome HomeCache::act(Bank& bank, const Transaction& t, bool remote)
   bank.tags.touch(slot);
   if (t.kind == TransactionKind::Atomic) {
     ++stats_.atomics;
-    write_hit(bank, slot, t);
+    make_dirty(bank, slot);
   } else {
     ++stats_.reads;
     ++stats_.read_hits;
   }
-  read_hit(bank, slot, t);
+  tell_ordered(t);
+  tell_performed(bank, slot, t);
   return Outcome::Hit;
 }
 
-void HomeCache::read_hit(Bank& bank, TagArray::Slot slot, const Transaction& t) {
-  if (oracle_ == nullptr) return;
-  oracle_->load_served(requesting_unit(t), t.line, bank.versions[slot]);
-}
-
-void HomeCache::write_hit(Bank& bank, TagArray::Slot slot, const Transaction& t) {
+void HomeCache::make_dirty(Bank& bank, TagArray::Slot slot) {
   if ((bank.tags.state(slot) & kDirty) == 0) ++bank.dirty;
   bank.tags.state(slot) |= kDirty;
-  if (oracle_ == nullptr) return;
-  bank.versions[slot] = oracle_->store_ordered(requesting_unit(t), t.application, t.line);
+}
+
+/// The oracle is told that a request has its place in the order of its line.
+void HomeCache::tell_ordered(const Transaction& t) {
+  if (watch_ == nullptr || t.kind == TransactionKind::TableRead) return;
+  const DeviceId requester{t.requester};
+  if (writes(t)) watch_->write_ordered(requester, t.user, t.line);
+  if (t.kind != TransactionKind::Write) watch_->read_ordered(requester, t.user, t.line);
+}
+
+/// The oracle is told that a request has reached the data of its line.
+void HomeCache::tell_performed(Bank& bank, TagArray::Slot slot, const Transaction& t) {
+  if (watch_ == nullptr || t.kind == TransactionKind::TableRead) return;
+  const DeviceId requester{t.requester};
+  if (writes(t)) watch_->write_applied(requester, t.user, t.line, bank.images[slot]);
+  if (t.kind != TransactionKind::Write) watch_->read_served(requester, t.user, t.line, bank.images[slot]);
 }
 
 HomeCache::Outcome HomeCache::write(Bank& bank, const Transaction& t, bool remote) {
@@ -245,7 +254,9 @@ HomeCache::Outcome HomeCache::write(Bank& bank, const Transaction& t, bool remot
     ++stats_.writes;
     ++stats_.write_hits;
     bank.tags.touch(slot);
-    write_hit(bank, slot, t);
+    make_dirty(bank, slot);
+    tell_ordered(t);
+    tell_performed(bank, slot, t);
     return Outcome::Done;
   }
   const bool whole = t.data_bytes == line_bytes_;
@@ -256,7 +267,10 @@ HomeCache::Outcome HomeCache::write(Bank& bank, const Transaction& t, bool remot
   if (dirty && !dram_->can_write(line_of(bank, victim))) return Outcome::Stall;
   ++stats_.writes;
   install(bank, victim, t.line);
-  write_hit(bank, victim, t);
+  make_dirty(bank, victim);
+  if (watch_ != nullptr) bank.images[victim] = DataWatch::undefined();
+  tell_ordered(t);
+  tell_performed(bank, victim, t);
   return Outcome::Done;
 }
 
@@ -271,15 +285,25 @@ HomeCache::Outcome HomeCache::miss(Bank& bank, const Transaction& t, bool remote
     default: ++stats_.reads; break;
   }
   if (counts_latency(t)) latency_.home_wait += since(partition_.now(), t);
+  tell_ordered(t);
+  RecordId record = t.user;
+  if (watch_ != nullptr && t.kind == TransactionKind::Write) {
+    record = watch_->keep_write(DeviceId{t.requester}, record, t.line);
+  }
   if (pending == nullptr) {
     ++used;
-    bank.mshrs.allocate(t.line).payload.remote = remote;
+    Pending& payload = bank.mshrs.allocate(t.line).payload;
+    payload.remote = remote;
+    payload.record = record;
+    payload.writes = writes(t);
     if (follows_pages_) in_page(t.line.page()).pending |= std::uint64_t{1} << t.line.index();
     return Outcome::Missed;
   }
   ++stats_.merges;
+  pending->payload.writes |= writes(t);
   Transaction* waiting = part(t, std::uint64_t{1} << t.line.index());
   waiting->stage_start = static_cast<std::uint32_t>(partition_.now());
+  waiting->user = record;
   pending->payload.waiting.push(waiting);
   return Outcome::Joined;
 }
@@ -289,13 +313,15 @@ void HomeCache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
   if (bank.tags.valid(slot)) {
     ++stats_.evictions;
     const bool dirty = (bank.tags.state(slot) & kDirty) != 0;
-    const PhysLine victim = dirty || follows_pages_ ? line_of(bank, slot) : PhysLine{};
+    const PhysLine victim = dirty || follows_pages_ || watch_ != nullptr ? line_of(bank, slot) : PhysLine{};
     if (follows_pages_) in_page(victim.page()).held &= ~(std::uint64_t{1} << victim.index());
     if (dirty) {
       ++stats_.write_backs;
       --bank.dirty;
-      if (oracle_ != nullptr) oracle_->memory_written(victim, bank.versions[slot]);
+      if (watch_ != nullptr) watch_->written_back(victim, bank.images[slot]);
       dram_->write(victim);
+    } else if (watch_ != nullptr) {
+      watch_->dropped(victim, bank.images[slot]);
     }
   }
   bank.tags.fill(slot, key(line));
@@ -327,12 +353,14 @@ void HomeCache::on_fill(Transaction* t) {
 }
 
 /// The line of `t` has come from memory: those who wait for it act on it, in order.
-void HomeCache::fill(Bank& bank, const Transaction& t) {
+void HomeCache::fill(Bank& bank, Transaction& t) {
   Mshrs::Entry* pending = bank.mshrs.find(t.line);
+  t.user = pending->payload.record;
   const TagArray::Slot slot = bank.tags.victim(key(t.line));
   install(bank, slot, t.line);
-  if (oracle_ != nullptr) bank.versions[slot] = oracle_->memory_read(t.line);
+  if (watch_ != nullptr) bank.images[slot] = watch_->fetched(t.line);
   TransactionQueue waiting = pending->payload.waiting;
+  const bool flush = pending->payload.flush;
   --(pending->payload.remote ? bank.remote_mshrs : bank.own_mshrs);
   bank.mshrs.release(*pending);
   if (follows_pages_) in_page(t.line.page()).pending &= ~(std::uint64_t{1} << t.line.index());
@@ -344,12 +372,21 @@ void HomeCache::fill(Bank& bank, const Transaction& t) {
     apply(bank, slot, *joined);
     hand_over(joined);
   }
+  if (flush) {
+    --flush_pending_;
+    flush_filled_.push_back(t.line);
+    continue_flush();
+  }
   wake(bank);
 }
 
 void HomeCache::apply(Bank& bank, TagArray::Slot slot, const Transaction& t) {
-  if (t.kind == TransactionKind::Write || t.kind == TransactionKind::Atomic) write_hit(bank, slot, t);
-  if (t.kind != TransactionKind::Write) read_hit(bank, slot, t);
+  if (writes(t)) make_dirty(bank, slot);
+  if (t.kind != TransactionKind::Write) {
+    tell_performed(bank, slot, t);
+  } else if (watch_ != nullptr) {
+    watch_->kept_write_applied(t.user, t.line, bank.images[slot]);
+  }
 }
 
 /// Gives lines that have come from memory to who asked; writes have been acknowledged before.
@@ -404,35 +441,70 @@ void HomeCache::dram_has_room() {
   while (room_) {
     room_ = false;
     for (Bank& bank : banks_) wake(bank);
-    if (flushing_) continue_flush();
+    if (flushes_ != 0) continue_flush();
   }
   waking_ = false;
 }
 
 void HomeCache::flush() {
-  flushing_ = true;
+  if (++flushes_ == 1) start_flush();
+}
+
+void HomeCache::start_flush() {
   flush_bank_ = 0;
   flush_slot_ = 0;
+  for (Bank& bank : banks_) {
+    bank.mshrs.for_each([&](Mshrs::Entry& pending) {
+      if (!pending.payload.writes) return;
+      pending.payload.flush = true;
+      ++flush_pending_;
+    });
+  }
   continue_flush();
 }
 
+/// Goes on with a flush as far as memory has room and lines have come. Each line is written where it is found dirty,
+/// and is clean from then on: so whoever finds it first writes it, and nobody twice.
 void HomeCache::continue_flush() {
+  if (!flush_dirty() || !flush_filled() || flush_pending_ != 0) return;
+  client_.flushed();
+  if (--flushes_ != 0) start_flush();
+}
+
+/// Writes the lines back that are dirty from the cursor on; false where memory has no room.
+bool HomeCache::flush_dirty() {
   for (; flush_bank_ < banks_.size(); ++flush_bank_, flush_slot_ = 0) {
     Bank& bank = banks_[flush_bank_];
     while (bank.dirty != 0) {
       flush_slot_ = bank.tags.find_state(flush_slot_, kDirty);
       if (flush_slot_ == bank.tags.slots()) break;  // those that are dirty have become so behind it
       const PhysLine line = line_of(bank, flush_slot_);
-      if (!dram_->can_write(line)) return;
-      bank.tags.state(flush_slot_) &= static_cast<std::uint8_t>(~kDirty);
-      --bank.dirty;
-      ++stats_.flushed_lines;
-      if (oracle_ != nullptr) oracle_->memory_written(line, bank.versions[flush_slot_]);
-      dram_->write(line);
+      if (!dram_->can_write(line)) return false;
+      flush_line(bank, flush_slot_, line);
     }
   }
-  flushing_ = false;
-  client_.flushed();
+  return true;
+}
+
+/// Writes the lines back that have come from memory since, unless they have left or are clean by now.
+bool HomeCache::flush_filled() {
+  for (; !flush_filled_.empty(); flush_filled_.pop_back()) {
+    const PhysLine line = flush_filled_.back();
+    Bank& bank = bank_of(line);
+    const TagArray::Slot slot = bank.tags.find(key(line));
+    if (slot == TagArray::kNone || (bank.tags.state(slot) & kDirty) == 0) continue;
+    if (!dram_->can_write(line)) return false;
+    flush_line(bank, slot, line);
+  }
+  return true;
+}
+
+void HomeCache::flush_line(Bank& bank, TagArray::Slot slot, PhysLine line) {
+  bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
+  --bank.dirty;
+  ++stats_.flushed_lines;
+  if (watch_ != nullptr) watch_->written_back(line, bank.images[slot]);
+  dram_->write(line);
 }
 
 void HomeCache::write_back_page(PhysPage page, bool leaves) {
@@ -446,8 +518,10 @@ void HomeCache::write_back_page(PhysPage page, bool leaves) {
       bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
       --bank.dirty;
       ++stats_.write_backs;
-      if (oracle_ != nullptr) oracle_->memory_written(line, bank.versions[slot]);
+      if (watch_ != nullptr) watch_->written_back(line, bank.images[slot]);
       dram_->write(line);
+    } else if (watch_ != nullptr) {
+      watch_->dropped(line, bank.images[slot]);
     }
     if (leaves) bank.tags.invalidate(slot);
   }

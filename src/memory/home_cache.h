@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "memory/cache_spec.h"
+#include "memory/data_oracle.h"
 #include "memory/dram.h"
 #include "memory/mshr.h"
-#include "memory/oracle.h"
 #include "memory/tag_array.h"
 #include "sim/pace.h"
 #include "sim/partition.h"
@@ -64,14 +64,14 @@ class HomeClient {
   virtual void requests_taken(DeviceId source, std::uint32_t count) = 0;
   /// A bank's queue that had refused `waiter` has room.
   virtual void home_has_room(std::uint16_t waiter) = 0;
-  /// Every line that was dirty when flush() was called has been handed to memory.
+  /// Every line for which a write had been ordered when flush() was called has been handed to memory; once a call.
   virtual void flushed() = 0;
 };
 
 class HomeCache final : public DramClient {
  public:
   HomeCache(Partition& partition, const HomeCacheSpec& spec, const DramSpec& dram, std::uint64_t line_bytes,
-            std::uint64_t clock_hertz, HomeClient& client, Oracle* oracle);
+            std::uint64_t clock_hertz, HomeClient& client, DataWatch* watch);
 
   /// Takes room at the bank of `line` for a request of the device's own, which then must come. Where there is none,
   /// `waiter` is told when there is.
@@ -104,7 +104,8 @@ class HomeCache final : public DramClient {
   /// Another device's requests for such lines, which arrive at `pace`.
   void remote_request(Transaction* t, Pace pace);
 
-  /// Writes all dirty lines back; they stay, clean.
+  /// Writes all dirty lines back, and those that will be when stores and atomics that wait for memory have been
+  /// performed; they stay, clean. A flush that is asked for while another is under way follows it.
   void flush();
 
   /// From now on (nothing is held yet) it is known which lines of each page are here. The next two need it.
@@ -129,6 +130,9 @@ class HomeCache final : public DramClient {
   struct Pending {
     TransactionQueue waiting;  ///< requests behind the one that memory is asked for, in order
     bool remote = false;       ///< whose share of the registers it counts against
+    bool writes = false;       ///< the line will be dirty: a store or an atomic is among those who wait
+    bool flush = false;        ///< a flush waits for the line
+    RecordId record = 0;       ///< of the request that memory is asked for, when the oracle is on
   };
   using Mshrs = MshrFile<Pending>;
 
@@ -142,9 +146,9 @@ class HomeCache final : public DramClient {
     std::uint32_t reserved = 0;
     std::uint32_t own_mshrs = 0;
     std::uint32_t remote_mshrs = 0;
-    std::uint32_t dirty = 0;              ///< lines
-    WaitList refused;                     ///< who found no room here
-    std::vector<std::uint32_t> versions;  ///< by slot, when the oracle is on
+    std::uint32_t dirty = 0;        ///< lines
+    WaitList refused;               ///< who found no room here
+    std::vector<LineImage> images;  ///< by slot, when the oracle is on
   };
 
   /// What has become of a line's request. Hit: the data is here. Done: a write has been performed. Missed: a miss
@@ -204,8 +208,9 @@ class HomeCache final : public DramClient {
   Outcome write(Bank& bank, const Transaction& t, bool remote);
   Outcome miss(Bank& bank, const Transaction& t, bool remote);
   void install(Bank& bank, TagArray::Slot slot, PhysLine line);
-  void write_hit(Bank& bank, TagArray::Slot slot, const Transaction& t);
-  void read_hit(Bank& bank, TagArray::Slot slot, const Transaction& t);
+  void make_dirty(Bank& bank, TagArray::Slot slot);
+  void tell_ordered(const Transaction& t);
+  void tell_performed(Bank& bank, TagArray::Slot slot, const Transaction& t);
   void note(const Transaction& t, Outcome outcome, Cycle extra, Results& results);
   void ask_memory(const Transaction& t, Cycle extra, Results& results);
   void send_missing(const Transaction& t, Results& results);
@@ -215,17 +220,21 @@ class HomeCache final : public DramClient {
   void prepare_fill(const Transaction& t, PrefetchStep step) const;
   void on_hit(Transaction* t);
   void on_fill(Transaction* t);
-  void fill(Bank& bank, const Transaction& t);
+  void fill(Bank& bank, Transaction& t);
   void apply(Bank& bank, TagArray::Slot slot, const Transaction& t);
   void hand_over(Transaction* t);
   void wake(Bank& bank);
   bool wake_one(Bank& bank, TransactionQueue& queue, bool remote);
+  void start_flush();
   void continue_flush();
+  bool flush_dirty();
+  bool flush_filled();
+  void flush_line(Bank& bank, TagArray::Slot slot, PhysLine line);
   void release(Bank& bank);
 
   Partition& partition_;
   HomeClient& client_;
-  Oracle* oracle_;
+  DataWatch* watch_;
   std::unique_ptr<Dram> dram_;
   std::vector<Bank> banks_;
   bool follows_pages_ = false;
@@ -242,9 +251,11 @@ class HomeCache final : public DramClient {
   HandlerId fill_handler_;
   bool room_ = false;
   bool waking_ = false;
-  bool flushing_ = false;
+  std::uint32_t flushes_ = 0;  ///< asked for and not done; the first of them is under way
   std::size_t flush_bank_ = 0;
   TagArray::Slot flush_slot_ = 0;
+  std::uint64_t flush_pending_ = 0;     ///< lines that the flush waits for
+  std::vector<PhysLine> flush_filled_;  ///< those that have come since, and are to be written back
   HomeCacheStats stats_;
   LoadLatency latency_;
 };

@@ -12,6 +12,7 @@
 #include "designs/names.h"
 #include "study/derive.h"
 #include "study/run_key.h"
+#include "study/runner.h"
 
 namespace nearfar {
 namespace {
@@ -56,7 +57,48 @@ ReportedRun reported(const NamedRun& run, const StoredResult& result) {
           result.instructions, result.accesses, result.peak_rss_bytes, result.host_seconds};
 }
 
+/// What is measured on inputs of another size is shown, and not held against what was published.
+void withhold_verdicts(ReportContent& content) {
+  for (MeasuredClaim& claim : content.claims) {
+    const auto study = std::ranges::find(content.studies, claim.claim->study, &ReportedStudy::id);
+    if (study == content.studies.end() || study->other_size.empty() || claim.values.empty()) continue;
+    if (claim.verdict != Verdict::NotMeasured) claim.verdict = Verdict::NotJudged;
+    claim.note += fmt::format("{}{} inputs", claim.note.empty() ? "" : "; ", study->other_size);
+  }
+  for (ReportedStudy& study : content.studies) {
+    if (study.other_size.empty()) continue;
+    for (FigureData& figure : study.figures) {
+      figure.notes.insert(figure.notes.begin(), fmt::format("{} inputs, not those of the study", study.other_size));
+    }
+  }
+}
+
+/// The share of a study's runs that have a result.
+double measured_share(const Study& study, const ResultStore& store) {
+  const std::vector<NamedRun> runs = study_runs(study);
+  const std::vector<PlannedRun> planned = plan_runs(runs).runs;
+  const auto there = std::ranges::count_if(planned, [&](const PlannedRun& run) { return store.contains(run.key); });
+  return runs.empty() ? 0 : static_cast<double>(there) / static_cast<double>(runs.size());
+}
+
 }  // namespace
+
+Study most_measured(Study study, const ResultStore& store) {
+  double most = measured_share(study, store);
+  Study best = study;
+  for (const SizeClass size : {SizeClass::Medium, SizeClass::Small}) {
+    if (most == 1) break;
+    Study other = study;
+    for (StudyVariant& variant : other.variants) {
+      if (variant.size != size) other.other_size = size;
+      variant.size = size;
+    }
+    if (!other.other_size) continue;
+    const double share = measured_share(other, store);
+    if (share > most) most = share, best = std::move(other);
+  }
+  return best;
+}
 
 std::vector<std::string> claimed_studies(const std::vector<Paper>& papers) {
   std::set<std::string> claimed;
@@ -64,7 +106,7 @@ std::vector<std::string> claimed_studies(const std::vector<Paper>& papers) {
     for (const Claim& claim : paper.claims) claimed.insert(claim.study);
   }
   std::vector<std::string> names;
-  for (const StudySummary& study : list_studies()) {
+  for (const StudySummary& study : need_studies()) {
     if (claimed.contains(study.name)) names.push_back(study.name);
   }
   return names;
@@ -87,6 +129,7 @@ ReportContent collect(std::vector<Paper> papers, const std::vector<Study>& studi
     const StudyResults results(runs, store);
     ReportedStudy& reported_study = content.studies.emplace_back();
     reported_study.id = study.id, reported_study.title = study.title, reported_study.description = study.description;
+    if (study.other_size) reported_study.other_size = size_name(*study.other_size);
     reported_study.runs = runs.size();
     for (const NamedRun& run : runs) {
       const StoredResult* result = results.find(run);
@@ -105,6 +148,7 @@ ReportContent collect(std::vector<Paper> papers, const std::vector<Study>& studi
   std::vector<std::string> names;
   for (const StudySummary& study : list_studies()) names.push_back(study.name);
   content.claims = measure_claims(content.papers, figures, names);
+  withhold_verdicts(content);
   content.machines = machines_of(witnesses, store);
   return content;
 }
@@ -112,7 +156,9 @@ ReportContent collect(std::vector<Paper> papers, const std::vector<Study>& studi
 std::vector<FigureData> all_figures(const ReportContent& content) {
   std::vector<FigureData> figures;
   for (const ReportedStudy& study : content.studies) {
-    figures.insert(figures.end(), study.figures.begin(), study.figures.end());
+    for (const FigureData& figure : study.figures) {
+      if (has_values(figure)) figures.push_back(figure);
+    }
   }
   return figures;
 }

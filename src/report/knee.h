@@ -13,12 +13,14 @@ struct Knee {
   static constexpr double kFlat = 0.05;  ///< a sweep that gains less than 5 % has no knee
   static constexpr double kBend = 0.05;  ///< a curve that rises less than this above its chord has no bend
 
-  std::optional<std::size_t> enough;  ///< the first setting near the best; nothing where all are as good
-  std::optional<std::size_t> bend;    ///< Kneedle: where the curve is farthest above its chord
+  /// The first setting near the best. Nothing where all are as good, and where the curve still rises.
+  std::optional<std::size_t> enough;
+  std::optional<std::size_t> bend;  ///< Kneedle: where the curve is farthest above its chord
+  bool rising = false;              ///< only the dearest setting is near the best: a dearer one may be better still
 };
 
-/// Kneedle (Satopaa et al., 2011) without smoothing: results have no noise. Settings count as equally spaced, since
-/// sweeps are usually geometric.
+/// Kneedle (Satopaa et al., 2011) without smoothing. Settings count as equally spaced, since sweeps are usually
+/// geometric.
 Knee find_knee(std::span<const double> performance);
 
 }  // namespace nearfar

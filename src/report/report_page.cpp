@@ -18,8 +18,8 @@ namespace {
 
 using plot::escaped;
 
-constexpr std::array kVerdicts = {Verdict::Met, Verdict::WithinBand, Verdict::Missed, Verdict::Opposite,
-                                  Verdict::NotMeasured};
+constexpr std::array kVerdicts = {Verdict::Met,      Verdict::WithinBand, Verdict::Missed,
+                                  Verdict::Opposite, Verdict::NotJudged,  Verdict::NotMeasured};
 
 /// A verdict as a class of the style sheet.
 std::string css_name(Verdict verdict) {
@@ -34,11 +34,59 @@ std::size_t count_of(const std::vector<MeasuredClaim>& claims, const std::string
   }));
 }
 
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
+
 std::string anchor(const std::string& study, const std::string& figure) {
   return fmt::format("fig-{}-{}", study, figure);
 }
 
 // --- claims
+
+/// Whether there is anything to say of a claim: a number, or why one of its study's is missing.
+bool is_shown(const MeasuredClaim& measured, const ReportContent& content) {
+  if (measured.verdict != Verdict::NotMeasured || !measured.values.empty()) return true;
+  const auto study = std::ranges::find(content.studies, measured.claim->study, &ReportedStudy::id);
+  return study != content.studies.end() && has_values(*study);
+}
+
+/// Claims of one paper: how many there are, and how many are shown.
+struct PaperCount {
+  std::size_t all = 0, shown = 0;
+};
+
+PaperCount count_of_paper(const ReportContent& content, const std::string& paper) {
+  PaperCount count;
+  for (const MeasuredClaim& measured : content.claims) {
+    if (measured.claim->paper != paper) continue;
+    ++count.all;
+    count.shown += is_shown(measured, content) ? 1 : 0;
+  }
+  return count;
+}
+
+std::string claims_text(std::size_t count) { return fmt::format("{} claim{}", count, count == 1 ? "" : "s"); }
+
+/// What is not in the table, in a line or two.
+std::string not_measured(const ReportContent& content) {
+  std::vector<std::string> partly, untouched;
+  for (const Paper& paper : content.papers) {
+    const PaperCount count = count_of_paper(content, paper.id);
+    if (count.all == count.shown) continue;
+    auto& list = count.shown > 0 ? partly : untouched;
+    list.push_back(count.shown > 0
+                       ? fmt::format("{} of {} of {}", count.all - count.shown, claims_text(count.all), paper.title)
+                       : fmt::format("{} ({})", paper.title, claims_text(count.all)));
+  }
+  std::string out;
+  if (!partly.empty()) out += fmt::format("<p class=\"pale\">Not measured: {}.</p>\n", escaped(joined(partly)));
+  if (!untouched.empty()) {
+    out += fmt::format(
+        "<p class=\"pale\">Nothing is measured of {}; <code>nearfar reproduce</code> measures what has a "
+        "study.</p>\n",
+        escaped(joined(untouched)));
+  }
+  return out;
+}
 
 /// How many claims of each paper have which verdict, and of all.
 std::string tally(const ReportContent& content) {
@@ -54,15 +102,18 @@ std::string tally(const ReportContent& content) {
       cells.push_back(count == 0 ? "" : std::to_string(count));
     }
   };
-  for (const Paper& paper : content.papers) row(escaped(paper.title), paper.id);
-  if (content.papers.size() > 1) row("<b>all</b>", "");
+  for (const Paper& paper : content.papers) {
+    if (count_of_paper(content, paper.id).shown > 0) row(escaped(paper.title), paper.id);
+  }
+  if (rows.size() > 1) row("<b>all</b>", "");
   return "<div class=\"tally\">" + table_html(titles, rows, 1) + "</div>\n";
 }
 
-std::string filters(const std::vector<Paper>& papers) {
+std::string filters(const ReportContent& content) {
   std::string out =
       "<div class=\"filters\"><select id=\"paper\" aria-label=\"paper\"><option value=\"\">all papers</option>";
-  for (const Paper& paper : papers) {
+  for (const Paper& paper : content.papers) {
+    if (count_of_paper(content, paper.id).shown == 0) continue;
     fmt::format_to(std::back_inserter(out), "<option value=\"{}\">{}</option>", escaped(paper.id),
                    escaped(paper.title));
   }
@@ -97,33 +148,50 @@ std::string claim_row(const MeasuredClaim& measured, const ReportContent& conten
 }
 
 std::string claims_section(const ReportContent& content) {
-  std::string out = tally(content) + filters(content.papers) +
+  const bool any = std::ranges::any_of(content.claims, [&](const auto& each) { return is_shown(each, content); });
+  if (!any) return not_measured(content);
+  std::string out = tally(content) + not_measured(content) + filters(content) +
                     "<div class=\"scroll\"><table id=\"claims\"><thead><tr><th>claim</th><th>where</th>"
                     "<th class=\"number\">published</th><th class=\"number\">measured</th><th class=\"number\">ratio"
                     "</th><th>verdict</th><th>mechanism: published → measured</th></tr></thead><tbody>\n";
-  for (const MeasuredClaim& measured : content.claims) out += claim_row(measured, content);
+  for (const MeasuredClaim& measured : content.claims) {
+    if (is_shown(measured, content)) out += claim_row(measured, content);
+  }
   return out +
          "</tbody></table></div>\n<p class=\"pale\">Met: a bound holds, or a number is within 5 % and shows at "
          "least half of the effect. Within the band: within 20 % unless the claim says otherwise, and some of the "
          "effect. "
          "Missed: further off, or no effect. Opposite: the effect has the wrong sign. "
+         "Not judged: measured on inputs of another size than the study's. "
          "The ratio is measured over published.</p>\n";
 }
 
 // --- studies
 
 std::string study_html(const ReportedStudy& study) {
+  const std::string size =
+      study.other_size.empty()
+          ? ""
+          : fmt::format(" <span class=\"verdict not-judged\">{} inputs</span>", escaped(study.other_size));
   std::string out = fmt::format(
-      "<h3 id=\"study-{}\">{}</h3>\n<p class=\"pale\">{} <code>{}</code>: {} of {} runs measured.", escaped(study.id),
-      escaped(study.title), escaped(study.description), escaped(study.id), study.measured, study.runs);
+      "<h3 id=\"study-{}\">{}{}</h3>\n<p class=\"pale\">{} <code>{}</code>: {} of {} runs measured.", escaped(study.id),
+      escaped(study.title), size, escaped(study.description), escaped(study.id), study.measured, study.runs);
   for (const auto& [reason, count] : study.missing) {
     fmt::format_to(std::back_inserter(out), " {} not: {}.", count, escaped(reason));
   }
   out += "</p>\n";
+  std::vector<std::string> without;
   for (const FigureData& figure : study.figures) {
+    if (!has_values(figure)) {
+      without.push_back(figure.title);
+      continue;
+    }
     // A study that is one figure has said its title already.
     fmt::format_to(std::back_inserter(out), "<h4 id=\"{}\">{}</h4>\n{}", escaped(anchor(study.id, figure.id)),
                    figure.title == study.title ? "" : escaped(figure.title), figure_html(figure));
+  }
+  if (!without.empty()) {
+    out += fmt::format("<p class=\"pale\">Figures without any value yet: {}.</p>\n", escaped(joined(without)));
   }
   return out;
 }
@@ -177,6 +245,16 @@ std::string runs_section(const std::vector<ReportedRun>& runs) {
 
 }  // namespace
 
+bool has_values(const FigureData& figure) {
+  return std::ranges::any_of(figure.series, [](const FigureSeries& series) {
+    return std::ranges::any_of(series.values, [](const auto& value) { return value.has_value(); });
+  });
+}
+
+bool has_values(const ReportedStudy& study) {
+  return std::ranges::any_of(study.figures, [](const FigureData& figure) { return has_values(figure); });
+}
+
 std::vector<std::string> mechanism_texts(const Claim& claim, const std::vector<MeasuredClaim>& claims) {
   std::vector<std::string> out;
   for (const std::string& id : claim.because) {
@@ -192,15 +270,32 @@ std::string report_html(const ReportContent& content) {
   std::vector<PageSection> sections;
   if (!content.claims.empty()) sections.push_back({"claims-section", "Claims", claims_section(content)});
   std::string figures;
-  for (const ReportedStudy& study : content.studies) figures += study_html(study);
+  std::vector<std::string> without;
+  bool quick = false;
+  for (const ReportedStudy& study : content.studies) {
+    if (has_values(study)) {
+      figures += study_html(study);
+      quick = quick || !study.other_size.empty();
+    } else {
+      without.push_back(study.id);
+    }
+  }
+  if (!without.empty()) {
+    figures +=
+        fmt::format("<p class=\"pale\">Studies of which nothing can be shown yet: {}.</p>\n", escaped(joined(without)));
+  }
   sections.push_back({"figures", "Figures", figures});
   std::string machines;
   for (const ReportedMachine& machine : content.machines) machines += machine_html(machine);
   sections.push_back({"machines", "Machines", machines});
   sections.push_back({"runs", "Runs", runs_section(content.runs)});
-  const std::string lead =
-      fmt::format("<p class=\"pale\">nearfar {}, model {}; results of {}.</p>", escaped(content.version),
-                  escaped(content.model.substr(0, 12)), escaped(content.database));
+  std::string lead = fmt::format("<p class=\"pale\">nearfar {}, model {}; results of {}.</p>", escaped(content.version),
+                                 escaped(content.model.substr(0, 12)), escaped(content.database));
+  if (quick) {
+    lead +=
+        "<p>Some studies were measured on other inputs than their own, as <code>--quick</code> does. Their figures say "
+        "so, and claims have no verdict by them.</p>";
+  }
   return page_html("What was published, and what is measured", lead, sections);
 }
 

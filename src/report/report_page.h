@@ -15,6 +15,7 @@ namespace nearfar {
 /// A study as the page shows it.
 struct ReportedStudy {
   std::string id, title, description;
+  std::string other_size{};                    ///< "small" where inputs are not those of the study: nothing is judged
   std::vector<FigureData> figures;             ///< with the published values marked
   std::size_t runs = 0, measured = 0;          ///< runs it needs, and those that have a result
   std::map<std::string, std::size_t> missing;  ///< why runs have none, and how many
@@ -40,6 +41,10 @@ struct ReportContent {
   std::vector<ReportedMachine> machines;
   std::vector<ReportedRun> runs;
 };
+
+/// Whether anything of it is measured. Studies share runs, so one may have results and nothing to show yet.
+bool has_values(const FigureData& figure);
+bool has_values(const ReportedStudy& study);
 
 /// "GMMU queue wait: 95.8 % → 93.1 %" for each claim behind this one.
 std::vector<std::string> mechanism_texts(const Claim& claim, const std::vector<MeasuredClaim>& claims);

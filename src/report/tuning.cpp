@@ -38,7 +38,24 @@ Knee knee_of_plane(const Tuning& tuning, const std::vector<double>& speedups) {
     const std::size_t steps = steps_to(tuning, point), before = first ? 0 : steps_to(tuning, *knee.enough);
     if (first || steps < before || (steps == before && speedups[point] > speedups[*knee.enough])) knee.enough = point;
   }
+  // One step less along either parameter is not near the best; at the edge there is no step more to compare with.
+  const std::size_t columns = tuning.parameters[1].settings.size();
+  knee.rising =
+      *knee.enough / columns + 1 == tuning.parameters[0].settings.size() || *knee.enough % columns + 1 == columns;
+  if (knee.rising) knee.enough.reset();
   return knee;
+}
+
+/// "; the knee is at 4", of one parameter.
+std::string bend_text(const Tuning& tuning, const Knee& knee) {
+  if (tuning.parameters.size() != 1) return "";
+  return knee.bend ? fmt::format("; the knee is at {}", tuning.label(*knee.bend)) : "; there is no knee";
+}
+
+std::string rising_sentence(const Tuning& tuning, const TunedCurve& curve) {
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(curve.speedups) - curve.speedups.begin());
+  return fmt::format("{}: it still rises at the edge of the sweep; {} is the best of these, and more may be better{}.",
+                     curve.label, join(tuning.overrides(best), " "), bend_text(tuning, curve.knee));
 }
 
 }  // namespace
@@ -80,16 +97,14 @@ void find_knees(Tuning& tuning) {
 
 std::string knee_sentence(const Tuning& tuning, const TunedCurve& curve) {
   const double best = std::ranges::max(curve.speedups), worst = std::ranges::min(curve.speedups);
+  if (curve.knee.rising) return rising_sentence(tuning, curve);
   if (!curve.knee.enough) {
     return fmt::format("{}: it hardly matters (all settings are within {:.1f} %).", curve.label,
                        100 * (best / worst - 1));
   }
   std::string out = fmt::format("{}: {} is enough, the cheapest within {:g} % of the best", curve.label,
                                 join(tuning.overrides(*curve.knee.enough), " "), 100 * Knee::kNear);
-  if (tuning.parameters.size() == 1) {
-    out += curve.knee.bend ? fmt::format("; the knee is at {}", tuning.label(*curve.knee.bend)) : "; there is no knee";
-  }
-  return out + ".";
+  return out + bend_text(tuning, curve.knee) + ".";
 }
 
 std::vector<FigureData> tuning_figures(const Tuning& tuning) {

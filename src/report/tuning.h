@@ -34,7 +34,8 @@ struct Tuning {
 };
 
 /// Fills in the curves from the cycles. With two parameters, a point is enough when it is near the best and no point
-/// near the best has fewer steps from the cheapest; such a plane has no bend.
+/// near the best has fewer steps from the cheapest, unless it lies at the edge, where the plane still rises; such a
+/// plane has no bend.
 void find_knees(Tuning& tuning);
 
 /// "MT: iommu.walkers=8 is enough (within 5 % of the best); the knee is at 4."

@@ -93,6 +93,7 @@ std::string_view verdict_name(Verdict verdict) {
     case Verdict::WithinBand: return "within the band";
     case Verdict::Missed: return "missed";
     case Verdict::Opposite: return "opposite";
+    case Verdict::NotJudged: return "not judged";
     case Verdict::NotMeasured: return "not measured";
   }
   return "";

@@ -16,6 +16,7 @@ enum class Verdict : std::uint8_t {
   WithinBand,   ///< not further off than the claim's band, and some of the effect is there
   Missed,       ///< further off, or no effect
   Opposite,     ///< the effect has the wrong sign
+  NotJudged,    ///< measured, but on inputs of another size than the claim's study has
   NotMeasured,  ///< no study, no result, or not of everything that the claim speaks of
 };
 

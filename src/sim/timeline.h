@@ -23,7 +23,7 @@ struct TimelineEvent {
   Cycle start = 0;
   Cycle end = 0;
   std::uint64_t id = 0;     ///< requests and spans: the page
-  std::uint64_t value = 0;  ///< levels
+  std::uint64_t value = 0;  ///< levels: the length; requests of a GPU: 1 for a whole one, 0 for a part of it
 };
 
 /// Which events are kept.
@@ -34,7 +34,7 @@ struct TimelineFilter {
   std::uint64_t device = ~std::uint64_t{0};  ///< one GPU; all by default
   Cycle from = 0;
   Cycle to = kNever;
-  std::size_t most = 1'000'000;  ///< events of a device
+  std::size_t most = 1'000'000;  ///< events of all devices together (timeline_end.h); a device stops there
 };
 
 class Timeline {

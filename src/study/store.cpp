@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -14,6 +15,7 @@
 
 #include "config/error.h"
 #include "config/words.h"
+#include "study/lock_holder.h"
 #include "study/run_key.h"
 
 namespace nearfar {
@@ -22,7 +24,10 @@ namespace {
 constexpr int kApplicationId = 0x4e454152;  // "NEAR"
 constexpr int kSchemaVersion = 1;
 /// Another program may be writing; a writer never holds the file for longer than one result takes.
-constexpr int kPatienceMilliseconds = 120'000;
+constexpr std::chrono::seconds kLockPatience{120};
+/// Who waits longer than this is told why.
+constexpr std::chrono::seconds kSilence{1};
+constexpr int kNapMilliseconds = 20;
 constexpr int kCompression = 3;
 
 constexpr const char* kSchema = R"(
@@ -63,6 +68,28 @@ std::string decompressed(std::string_view bytes) {
   const std::size_t size = ZSTD_decompress(out.data(), out.size(), bytes.data(), bytes.size());
   if (ZSTD_isError(size) != 0 || size != length) throw StoreError("A complete result in the store is damaged.");
   return out;
+}
+
+/// A wait for another program that has the file locked.
+struct Wait {
+  std::string path{};
+  std::chrono::steady_clock::time_point since{};
+  bool told = false;
+};
+
+/// What SQLite calls again and again while the file is locked; `times` of one wait count from 0. Returns whether to go
+/// on trying.
+int wait_for_lock(void* argument, int times) {
+  Wait& wait = *static_cast<Wait*>(argument);
+  const auto now = std::chrono::steady_clock::now();
+  if (times == 0) wait.since = now, wait.told = false;
+  if (now - wait.since >= kLockPatience) return 0;
+  if (!wait.told && now - wait.since >= kSilence) {
+    fmt::print(stderr, "nearfar: waiting for the store `{}`, which {} has locked\n", wait.path, lock_holder(wait.path));
+    wait.told = true;
+  }
+  sqlite3_sleep(kNapMilliseconds);
+  return 1;
 }
 
 }  // namespace
@@ -136,6 +163,7 @@ class ResultStore::Statement {
 /// Lists of names, read once and shared by the results that have them.
 struct ResultStore::Layouts {
   std::map<std::int64_t, std::shared_ptr<const Statistics::Names>> by_id;
+  Wait wait;
 };
 
 ResultStore::ResultStore(const std::string& path) : path_(path), layouts_(std::make_unique<Layouts>()) {
@@ -149,7 +177,8 @@ ResultStore::ResultStore(const std::string& path) : path_(path), layouts_(std::m
     if (sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr) != SQLITE_OK) {
       fail(database_, path_);
     }
-    sqlite3_busy_timeout(database_, kPatienceMilliseconds);
+    layouts_->wait.path = path;
+    sqlite3_busy_handler(database_, wait_for_lock, &layouts_->wait);
     prepare_schema();
   } catch (...) {
     sqlite3_close(database_);

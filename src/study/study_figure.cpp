@@ -19,6 +19,7 @@ const std::vector<std::string> kRelations = {"value", "ratio", "gain", "reductio
 const std::vector<std::string> kMeans = {"arithmetic", "geometric", "none"};
 const std::vector<std::string> kCategories = {"workloads", "variants"};
 const std::vector<std::string> kOnly = {"means"};
+constexpr std::size_t kLongestId = 100;
 
 std::size_t choice(const YamlNode& figure, const std::string& key, const std::vector<std::string>& words) {
   const YamlNode* node = figure.find(key);
@@ -52,6 +53,7 @@ class FigureReader {
 
   StudyFigure figure() {
     check_keys(node_, "a figure", kKeys);
+    check_id();
     figure_.id = entry_.key;
     figure_.title = text_or(node_, "title", study_.title);
     figure_.kind = static_cast<FigureKind>(choice(node_, "kind", kKinds));
@@ -65,6 +67,14 @@ class FigureReader {
 
  private:
   [[noreturn]] void fail(const std::string& message) const { fail_at(entry_.key_place, message); }
+
+  /// A figure's name becomes part of the names of its files.
+  void check_id() const {
+    const auto fits = [](char c) { return c != '/' && c != '\\' && static_cast<unsigned char>(c) >= ' '; };
+    if (!entry_.key.empty() && entry_.key.size() <= kLongestId && std::ranges::all_of(entry_.key, fits)) return;
+    fail(fmt::format("a figure's name becomes part of a file's name: at most {} characters, without `/` and `\\`.",
+                     kLongestId));
+  }
 
   /// Some statistics come with designs that do not exist yet; a study says so.
   bool is_expected(const std::string& name) const {

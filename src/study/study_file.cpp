@@ -36,8 +36,9 @@ struct Setting {
 /// A variant while it is read, with the places of what may turn out to be wrong.
 struct Draft {
   StudyVariant variant;
-  Place place;         ///< of its label
-  Place system_place;  ///< nowhere while it has none
+  Place place;                             ///< of its label
+  Place system_place;                      ///< nowhere while it has none
+  SizeClass own_size = SizeClass::Medium;  ///< what the file says
   std::vector<Setting> overrides, parameters;
 };
 
@@ -152,21 +153,33 @@ class StudyReader {
     }
   }
 
-  static void set_design(Draft& draft, const PlacedText& text) {
+  void set_design(Draft& draft, const PlacedText& text) const {
     const std::vector<std::string> names = split(text.text, '+');
     if (std::ranges::find(names, "") != names.end()) {
       fail_at(text.place, "designs are named as a or a+b; one of the names is empty.");
     }
+    for (const std::string& name : missing_designs(text.text)) {
+      if (std::ranges::find(study_.expected, name) == study_.expected.end()) refuse_design(name, text.place);
+    }
     draft.variant.designs = text.text;
   }
 
+  [[noreturn]] static void refuse_design(const std::string& name, const Place& place) {
+    std::vector<std::string> known;
+    for (const DesignInfo& design : list_designs()) known.push_back(design.name);
+    const std::string guess = did_you_mean(name, known);
+    fail_at(place, fmt::format("there is no design `{}`.{}", name, guess),
+            guess.empty() ? "`nearfar list designs` shows them all; those still to come are named in `expects`." : "");
+  }
+
   void set_size(Draft& draft, const PlacedText& text) const {
-    check_at(text.place, [&] { draft.variant.size = changes_.size.value_or(parse_size(text.text)); });
+    check_at(text.place, [&] { draft.own_size = parse_size(text.text); });
+    draft.variant.size = changes_.size.value_or(draft.own_size);
   }
 
   std::vector<Draft> drafts() const {
     Draft common;
-    common.variant.size = changes_.size.value_or(SizeClass::Medium);
+    common.variant.size = changes_.size.value_or(common.own_size);
     read_into(common, root_);
     const YamlNode* variants = root_.find("variants");
     if (variants == nullptr) return {common};
@@ -240,6 +253,7 @@ class StudyReader {
       }
       check_machine(draft);
       check_programs(draft);
+      if (draft.variant.size != draft.own_size) study_.other_size = draft.variant.size;
       study_.variants.push_back(draft.variant);
     }
   }
@@ -327,6 +341,13 @@ std::vector<StudySummary> list_studies() {
     }
   }
   return studies;
+}
+
+std::vector<StudySummary> need_studies() {
+  std::vector<StudySummary> studies = list_studies();
+  if (!studies.empty()) return studies;
+  throw InputError(fmt::format("The folder {} has no studies: a study is a file that ends in {}.",
+                               studies_folder().string(), kYamlExtension));
 }
 
 }  // namespace nearfar

@@ -75,10 +75,11 @@ struct Study {
   std::string title, description;
   std::vector<std::string> workloads;
   std::map<std::string, std::string> names;  ///< what workloads are called in figures, where it is not their name
-  std::vector<std::string> expected;         ///< statistics that may not exist yet
+  std::vector<std::string> expected;         ///< statistics and designs that may not exist yet
   std::vector<StudyVariant> variants;
   std::vector<std::uint64_t> seeds;
   std::vector<StudyFigure> figures;
+  std::optional<SizeClass> other_size;  ///< where the command line chose another than the file says
 };
 
 /// What the command line says over a study.
@@ -87,8 +88,8 @@ struct StudyChanges {
 };
 
 /// `name` is a file's path (ends in .yaml) or the name of a file in studies/. Every mistake is an InputError that
-/// points at it and names the nearest right word. Designs that do not exist are none: their runs are not measurable
-/// yet.
+/// points at it and names the nearest right word. A design that does not exist is none where `expects` names it: its
+/// runs are not measurable yet.
 Study read_study(const std::string& name, const StudyChanges& changes = {});
 /// The same for a text in memory.
 Study read_study_text(const std::string& text, const std::string& shown_as, const StudyChanges& changes = {});
@@ -98,11 +99,13 @@ struct StudySummary {
 };
 /// The studies in studies/, by name.
 std::vector<StudySummary> list_studies();
+/// The same where there must be some: a folder without any is an InputError.
+std::vector<StudySummary> need_studies();
 
 /// The run of one cell.
 NamedRun cell_run(const Study& study, const std::string& workload, const StudyVariant& variant, std::uint64_t seed);
-/// Application `index` of several, alone on one GPU of a variant's system without designs: what a weighted speedup is
-/// measured against.
+/// Application `index` of several, alone on one GPU of a variant's system without designs and what is set of them: what
+/// a weighted speedup is measured against.
 NamedRun alone_run(const Study& study, const std::string& workload, std::size_t index, const StudyVariant& variant,
                    std::uint64_t seed);
 /// All runs that the figures need, each once.

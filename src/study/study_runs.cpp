@@ -8,6 +8,20 @@
 #include "study/study_file.h"
 
 namespace nearfar {
+namespace {
+
+/// The overrides of a variant that its system knows without its designs.
+std::vector<std::string> without_design_parameters(const StudyVariant& variant) {
+  std::vector<std::string> overrides = variant.overrides;
+  if (variant.designs == kBaseline || overrides.empty()) return overrides;
+  const auto& known = make_machine(variant.system, std::string(kBaseline), {}).loaded.parameters;
+  std::erase_if(overrides, [&](const std::string& text) {
+    return std::ranges::find(known, text.substr(0, text.find('=')), &EffectiveParameter::path) == known.end();
+  });
+  return overrides;
+}
+
+}  // namespace
 
 NamedRun cell_run(const Study& study, const std::string& workload, const StudyVariant& variant, std::uint64_t seed) {
   return {workload,
@@ -31,8 +45,9 @@ NamedRun alone_run(const Study& study, const std::string& workload, std::size_t 
     run.parameters.push_back(fmt::format("{}={}", setting.name, setting.value));
   }
   run.parameters.insert(run.parameters.end(), given.begin(), given.end());
-  run.designs = kBaseline;
+  run.overrides = without_design_parameters(variant);
   run.overrides.push_back("gpus=1");
+  run.designs = kBaseline;
   return run;
 }
 

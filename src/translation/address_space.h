@@ -64,6 +64,8 @@ class AddressSpace {
   unsigned first_gpu() const { return first_gpu_; }
   unsigned gpus() const { return gpus_; }
 
+  /// Whether each GPU has a page of its own.
+  bool is_private(VirtPage page) const { return (frames_[page.value - first_page_] & 0xff) == kPrivate; }
   /// The frame of a page as GPU `gpu` sees it.
   PhysPage translate(DeviceId gpu, VirtPage page) const {
     const std::uint64_t index = page.value - first_page_;

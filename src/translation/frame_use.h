@@ -57,7 +57,8 @@ class FrameUse {
     use.epoch = epoch;
     reset_counter(frame);
   }
-  /// The epoch of the mapping of a frame.
+  /// The page that a frame is mapped for, and the epoch of that mapping.
+  PageKey page(PhysPage frame) { return at(frame).page; }
   Epoch epoch(PhysPage frame) { return at(frame).epoch; }
   void reset_counter(PhysPage frame) {
     at(frame).remote = 0;

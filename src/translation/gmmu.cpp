@@ -11,9 +11,6 @@
 namespace nearfar {
 namespace {
 
-/// How soon a page that cannot leave yet is looked at again.
-constexpr Cycle kLookAgain = 16;
-
 /// Whether a message of this kind waits for a walker, and so for a place in the queue.
 constexpr bool needs_walk(MessageKind kind) {
   switch (kind) {
@@ -244,7 +241,9 @@ void Gmmu::ask_host(PageKey page, Miss& miss) {
 bool Gmmu::has_place(const Message& message) const {
   if (!needs_walk(message.kind)) return true;
   std::size_t waiting = walkers_.outside(is_response(message.kind) ? WalkSource::Response : WalkSource::Request);
-  if (!is_response(message.kind)) waiting += stalled_.size() + deferred_.size();
+  if (!is_response(message.kind)) {
+    waiting += deferred_.size() + (invalidator_ == nullptr ? 0 : invalidator_->waiting());
+  }
   return waiting < options_.gmmu.ingress;
 }
 
@@ -286,7 +285,10 @@ void Gmmu::on_room(Transaction* t) {
 void Gmmu::take(const Message& message) {
   if (parts_ != nullptr && parts_->take(message)) return;
   switch (message.kind) {
-    case MessageKind::Map: take_mapping(message); break;
+    case MessageKind::Map:
+      if (message.brings_page) caches_.frame_reused(message.mapping.page);
+      take_mapping(message);
+      break;
     case MessageKind::Data:
       caches_.page_came(PhysPage{message.from, message.stamp}, message.mapping.page);
       take_mapping(message);
@@ -296,7 +298,7 @@ void Gmmu::take(const Message& message) {
       if (defers(message.page)) {
         deferred_[message.page.value] = {message, partition_.now()};
       } else {
-        begin_invalidation(message);
+        invalidate(message);
       }
       break;
     case MessageKind::Transfer: transfer(message); break;
@@ -404,36 +406,14 @@ void Gmmu::take_deferred(PageKey page) {
   const auto [message, since] = found->second;
   deferred_.erase(found);
   if (message.kind == MessageKind::Invalidate) stats_.invalidation_cycles += partition_.now() - since;
-  begin_invalidation(message);
+  invalidate(message);
   let_stopped_go_on();
 }
 
-bool Gmmu::has_room_for(const Message& message) {
-  return invalidator_ == nullptr || message.kind == MessageKind::Downgrade || invalidator_->has_room(message.page);
-}
-
-/// An invalidation that the invalidator has no room for waits, and so do those behind it.
-void Gmmu::begin_invalidation(const Message& message) {
-  if (stalled_.empty() && has_room_for(message)) {
-    invalidate(message, 0);
-    return;
-  }
-  Transaction* t = partition_.pool().take();
-  message.put(*t);
-  t->when = partition_.now();
-  stalled_.push(t);
-}
-
-void Gmmu::take_stalled() {
-  while (!stalled_.empty()) {
-    const Message message = Message::get(*stalled_.front());
-    if (!has_room_for(message)) return;
-    Transaction* t = stalled_.pop();
-    const Cycle waited = partition_.now() - t->when;
-    partition_.pool().give(t);
-    invalidate(message, waited);
-    let_stopped_go_on();
-  }
+void Gmmu::invalidation_taken(PageKey page) {
+  invalidations_.at(page.value).written = true;
+  acknowledge_when_done(page);
+  let_stopped_go_on();
 }
 
 /// Where movements cost nothing: the mapping is void, or read-only, in the cycle in which the message comes.
@@ -443,7 +423,8 @@ void Gmmu::invalidate_at_once(PageKey page, bool downgrade) {
   Pte entry = table.read(page.number());
   if (entry.valid()) caches_.forget(page, entry.page());
   if (!downgrade) {
-    if (entry.valid()) caches_.drop_copies(entry.page());
+    // The frame may have been given to another page before the invalidation came here: its users are that page's then.
+    if (entry.valid() && frames_.page(entry.page()) == page) caches_.drop_copies(entry.page());
     void_entry(page);
   } else if (entry.valid()) {
     entry.set_writable(false);
@@ -451,7 +432,8 @@ void Gmmu::invalidate_at_once(PageKey page, bool downgrade) {
   }
 }
 
-void Gmmu::invalidate(const Message& message, Cycle waited) {
+/// The TLBs forget the page at once, whatever its table entry has to wait for.
+void Gmmu::invalidate(const Message& message) {
   const bool downgrade = message.kind == MessageKind::Downgrade;
   ++(downgrade ? stats_.downgrades : stats_.invalidations);
   const PageKey page = message.page;
@@ -467,7 +449,7 @@ void Gmmu::invalidate(const Message& message, Cycle waited) {
   invalidation.old = entry.page();
   invalidation.had = entry.valid();
   invalidation.epoch = message.mapping.epoch;
-  invalidation.arrived = partition_.now() - waited;
+  invalidation.arrived = partition_.now();
   invalidation.shot_down = partition_.now() + options_.shootdown;
   invalidation.downgrade = downgrade;
   invalidation.held = tlb_.shoot_down(page);
@@ -482,14 +464,11 @@ void Gmmu::invalidate(const Message& message, Cycle waited) {
     }
     downgrade ? frames_.reset_counter(entry.page()) : frames_.stop_counting(entry.page());
   }
-  invalidation.written = invalidator_ != nullptr && !downgrade;
   invalidations_.emplace(page.value, invalidation);
   disturb(page, message.mapping.epoch, downgrade);
 
-  if (invalidation.written) {
-    stats_.invalidation_cycles += waited;
-    invalidator_->take(page, waited);
-    acknowledge_when_done(page);
+  if (invalidator_ != nullptr && !downgrade) {
+    if (invalidator_->offer(page)) invalidation_taken(page);
     return;
   }
   if (options_.how == InvalidateHow::ZeroLatency) {
@@ -629,7 +608,7 @@ void Gmmu::on_transfer(Transaction* t) {
   const PhysPage old{partition_.device(), message.stamp};
   if (!caches_.can_write_back(old)) {
     // A store that has been ordered still waits for the rest of its line.
-    partition_.schedule(t, transfer_handler_, partition_.now() + kLookAgain);
+    partition_.schedule(t, transfer_handler_, partition_.now() + kTransferRetry);
     return;
   }
   partition_.pool().give(t);
@@ -650,7 +629,9 @@ void Gmmu::counted(PageKey page, Epoch epoch) {
 std::string Gmmu::describe_waiting() const {
   std::string text = walkers_.describe_waiting("GMMU");
   if (stopped() != 0) text += fmt::format("  GMMU: {} messages wait on the link for its buffer\n", stopped());
-  if (!stalled_.empty()) text += fmt::format("  GMMU: {} invalidations wait for room\n", stalled_.size());
+  if (invalidator_ != nullptr && invalidator_->waiting() != 0) {
+    text += fmt::format("  GMMU: {} invalidations wait for room\n", invalidator_->waiting());
+  }
   if (!invalidations_.empty())
     text += fmt::format("  GMMU: {} invalidations not acknowledged\n", invalidations_.size());
   return text;

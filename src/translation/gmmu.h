@@ -57,6 +57,8 @@ class PageCaches {
   virtual void write_back(PhysPage page, bool moves) = 0;
   /// The contents of a page have come.
   virtual void page_came(PhysPage from, PhysPage to) = 0;
+  /// A frame of this GPU's memory has new contents: what the L2 still has of the old ones is dropped.
+  virtual void frame_reused(PhysPage page) = 0;
 };
 
 /// What a GMMU did, for studies: a walk has ended, or a fault has left.
@@ -123,8 +125,8 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   Epoch epoch(PhysPage frame) { return frames_.epoch(frame); }
   /// Makes the entry of an invalidation invalid.
   void void_entry(PageKey page);
-  /// Invalidations that found no room with the invalidator go on.
-  void take_stalled();
+  /// An invalidation that waited for room with the invalidator has been taken.
+  void invalidation_taken(PageKey page);
   /// An answer to a fault, from whichever device: it is written into the local table, if no other came before.
   void take_mapping(const Message& message);
 
@@ -146,9 +148,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   /// Keeps all its events; else there are none.
   void observe() { observed_ = true; }
   const std::vector<GmmuEvent>& events() const { return events_; }
-  bool idle() const {
-    return walkers_.idle() && invalidations_.empty() && deferred_.empty() && stalled_.empty() && stopped() == 0;
-  }
+  bool idle() const { return walkers_.idle() && invalidations_.empty() && deferred_.empty() && stopped() == 0; }
   std::string describe_waiting() const;
 
  private:
@@ -196,9 +196,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   void ask_host(PageKey page, Miss& miss);
   void announce(Walk& walk);
   void grant(PageKey page, const Mapping& mapping);
-  bool has_room_for(const Message& message);
-  void begin_invalidation(const Message& message);
-  void invalidate(const Message& message, Cycle waited);
+  void invalidate(const Message& message);
   void invalidate_at_once(PageKey page, bool downgrade);
   bool hides(PageKey page) const { return invalidator_ != nullptr && invalidator_->hides(page); }
   bool defers(PageKey page);
@@ -223,7 +221,6 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   boost::unordered_flat_map<std::uint64_t, Invalidation> invalidations_;
   boost::unordered_flat_map<std::uint64_t, Deferred> deferred_;       ///< invalidations that wait for a replay
   boost::unordered_flat_map<std::uint64_t, std::uint64_t> draining_;  ///< frame → page
-  TransactionQueue stalled_;  ///< invalidations that the invalidator has no room for, and those behind them
   std::array<TransactionQueue, 2> stopped_;  ///< messages that wait on the link: requests, responses
   bool going_on_ = false;                    ///< they will be looked at in this cycle
   DesignParts* parts_ = nullptr;

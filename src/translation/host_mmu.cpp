@@ -45,7 +45,7 @@ void HostMmu::on_message(const Message& message) {
 }
 
 void HostMmu::charge(Fault& fault, MissPart part, Cycle until) {
-  parts_.add(part, until - fault.stamp);
+  parts_.add(fault.gpu, part, until - fault.stamp);
   note_part(partition_.timeline(), fault, part, until);
   fault.accounted += static_cast<std::uint32_t>(until - fault.stamp);
   fault.stamp = until;

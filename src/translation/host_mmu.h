@@ -33,6 +33,8 @@ struct HostMmuStats {
 class HostCaches {
  public:
   virtual ~HostCaches() = default;
+  /// Whether no line of a page of the host's memory is still on its way from there.
+  virtual bool can_write_back(PhysPage page) = 0;
   virtual void write_back(PhysPage page) = 0;
   virtual void page_came(PhysPage from, PhysPage to) = 0;
 };
@@ -70,13 +72,14 @@ class HostMmu final : public WalkClient, public HostTables {
   void publish(PageKey page, const Mapping& mapping) override;
   void walk_for(PageKey page) override;
   void answered(Fault* fault) override;
+  bool can_write_back(PhysPage page) override { return caches_.can_write_back(page); }
   void write_back(PhysPage page) override { caches_.write_back(page); }
   void page_came(PhysPage from, PhysPage to) override { caches_.page_came(from, to); }
 
   UvmDriver& driver() { return driver_; }
   WalkUnit& walkers() { return walkers_; }
   HostMmuStats& stats() { return stats_; }
-  MissStats& parts() { return parts_; }
+  const ServedMisses& parts() const { return parts_; }
   Partition& partition() { return partition_; }
   Cycle tlb_latency() const { return options_.mmu.tlb.latency; }
   bool idle() const { return faults_.live() == 0 && walkers_.idle() && driver_.idle(); }
@@ -92,7 +95,7 @@ class HostMmu final : public WalkClient, public HostTables {
   HostCaches& caches_;
   Tlb tlb_;
   WalkUnit walkers_;
-  MissStats parts_;
+  ServedMisses parts_;
   UvmDriver driver_;
   std::vector<std::unique_ptr<PageTable>> tables_;
   Pool<Fault, 256> faults_;  ///< not yet answered

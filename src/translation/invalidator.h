@@ -11,10 +11,12 @@ class Invalidator {
  public:
   virtual ~Invalidator() = default;
 
-  /// Whether an invalidation can be taken now; if not, Gmmu::take_stalled() is called when one can.
-  virtual bool has_room(PageKey page) = 0;
-  /// Takes an invalidation, which has waited for room so long; it counts as done.
-  virtual void take(PageKey page, Cycle waited) = 0;
+  /// An invalidation, of which the TLBs know, for the local table. True: it is taken, and counts as done. False: it
+  /// waits for room behind those that wait already; Gmmu::invalidation_taken() follows. From now on its entry is
+  /// hidden.
+  virtual bool offer(PageKey page) = 0;
+  /// Invalidations that wait for room.
+  virtual std::size_t waiting() const = 0;
   /// Whether the entry in the local table is void, whatever it says.
   virtual bool hides(PageKey page) const = 0;
   /// A new mapping of a page has come, whose write follows. Whether an invalidation that had not been written is void

@@ -191,7 +191,7 @@ void Iommu::walked(Walk& walk) {
 void Iommu::spend(PageKey page, Waiter& waiter, MissPart part, Cycle until) {
   if (waiter.measured) {
     note_part(partition_.timeline(), waiter.gpu, page, part, waiter.stamp, until);
-    parts_.add(part, until - waiter.stamp);
+    parts_.add(waiter.gpu, part, until - waiter.stamp);
     waiter.accounted += static_cast<std::uint32_t>(until - waiter.stamp);
   }
   waiter.stamp = until;

@@ -106,7 +106,7 @@ class Iommu final : public WalkClient {
   const Tlb& tlb() const { return tlb_; }
   WalkUnit& walkers() { return walkers_; }
   IommuStats& stats() { return stats_; }
-  MissStats& parts() { return parts_; }
+  ServedMisses& parts() { return parts_; }
   bool idle() const { return pending_.empty() && walkers_.idle() && input_.empty(); }
   std::string describe_waiting() const;
 
@@ -159,7 +159,7 @@ class Iommu final : public WalkClient {
   std::vector<L2Tlb::Snapshot> snapshots_;
   std::vector<std::vector<std::uint32_t>> occupancy_;
   IommuStats stats_;
-  MissStats parts_;
+  ServedMisses parts_;
 };
 
 }  // namespace nearfar

@@ -121,7 +121,7 @@ void L2Tlb::answer(PageKey page, const Mapping& mapping) {
   partition_.progress().steps += 1;
   if (Timeline* timeline = partition_.timeline()) {
     timeline->note(
-        {TimelineEvent::Kind::Request, partition_.device().value, 0, "L2 TLB miss", miss.since, now, page.value, 0},
+        {TimelineEvent::Kind::Request, partition_.device().value, 0, "L2 TLB miss", miss.since, now, page.value, 1},
         page.number());
   }
   const Targets targets = std::move(miss.targets);

@@ -62,6 +62,7 @@ struct Message {
   bool held = false;            ///< Acknowledge, TlbReply: the L2 TLB held it; Notice: found; Forward, Direct: it is
                                 ///< the answer
   bool raced = false;           ///< AtsRequest: others are asked too (Miss::raced)
+  bool brings_page = false;     ///< Map: the page's contents have come with it, in no time (ideal migration)
   DeviceId from{};              ///< set by the sender
   DeviceId to{};                ///< Transfer: the new owner
   std::uint16_t number = 0;     ///< Fault and its answers: which of its GPU's faults
@@ -87,7 +88,7 @@ inline void Message::put(Transaction& t) const {
   t.line = PhysLine{mapping.page.value | std::uint64_t{walk} << kWalkShift};
   t.user = static_cast<std::uint32_t>(kind) | (write ? 1U << 8 : 0U) | (faulted ? 1U << 9 : 0U) |
            (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (raced ? 1U << 13 : 0U) |
-           (mapping.writable ? 1U << 11 : 0U) | std::uint32_t{to.value} << 16;
+           (brings_page ? 1U << 14 : 0U) | (mapping.writable ? 1U << 11 : 0U) | std::uint32_t{to.value} << 16;
   t.data_bytes = mapping.epoch;
   t.requester = from.value;
   t.cu = number;
@@ -108,12 +109,16 @@ inline Message Message::get(const Transaction& t) {
   m.tells_done = (t.user >> 12 & 1) != 0;
   m.held = (t.user >> 10 & 1) != 0;
   m.raced = (t.user >> 13 & 1) != 0;
+  m.brings_page = (t.user >> 14 & 1) != 0;
   m.to = DeviceId{static_cast<std::uint8_t>(t.user >> 16)};
   m.from = DeviceId{t.requester};
   m.stamp = t.stage_start;
   m.accounted = t.accounted;
   return m;
 }
+
+/// How soon a page that cannot leave its memory yet is looked at again.
+inline constexpr Cycle kTransferRetry = 16;
 
 /// How a part of the translation stack reaches the other devices.
 class Messenger {

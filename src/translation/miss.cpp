@@ -62,4 +62,12 @@ void MissStats::describe(StatVisitor& visitor) {
                     histogram);
 }
 
+MissStats ServedMisses::total() const {
+  MissStats sum;
+  for (const MissStats& served : by_gpu_) {
+    for (std::size_t p = 0; p < kMissParts; ++p) sum.parts[p] += served.parts[p];
+  }
+  return sum;
+}
+
 }  // namespace nearfar

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "memory/targets.h"
 #include "sim/timeline.h"
@@ -57,6 +58,21 @@ struct MissStats {
 
   void add(MissPart part, std::uint64_t cycles) { parts[static_cast<std::size_t>(part)] += cycles; }
   void describe(StatVisitor& visitor);
+};
+
+/// Time of misses that passed outside the GPU that waited, in a device that serves several: by that GPU.
+class ServedMisses {
+ public:
+  void add(DeviceId gpu, MissPart part, std::uint64_t cycles) {
+    if (by_gpu_.size() <= gpu.value) by_gpu_.resize(gpu.value + std::size_t{1});
+    by_gpu_[gpu.value].add(part, cycles);
+  }
+  /// Parts alone: how many misses there are, the GPU knows.
+  MissStats of(DeviceId gpu) const { return gpu.value < by_gpu_.size() ? by_gpu_[gpu.value] : MissStats{}; }
+  MissStats total() const;
+
+ private:
+  std::vector<MissStats> by_gpu_;
 };
 
 enum class MissState : std::uint8_t {

@@ -25,7 +25,7 @@ void PageRequests::on_message(const Message& message) {
   request->write = message.write;
   request->stamp = now;
   request->accounted = static_cast<std::uint32_t>(link);
-  iommu_.parts().add(MissPart::LinkToHost, link);
+  iommu_.parts().add(request->gpu, MissPart::LinkToHost, link);
   note_part(partition_.timeline(), request->gpu, request->page, MissPart::LinkToHost, now - link, now);
   driver_.take(request);
 }

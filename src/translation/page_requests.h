@@ -25,6 +25,7 @@ class PageRequests final : public HostTables {
   void publish(PageKey page, const Mapping& mapping) override;
   void walk_for(PageKey page) override { driver_.host_walk_done(page); }
   void answered(Fault* request) override { requests_.give(request); }
+  bool can_write_back(PhysPage page) override { return caches_.can_write_back(page); }
   void write_back(PhysPage page) override { caches_.write_back(page); }
   void page_came(PhysPage from, PhysPage to) override { caches_.page_came(from, to); }
 

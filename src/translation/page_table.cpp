@@ -14,6 +14,17 @@ PageTable::PageTable(unsigned levels, PageSize size, FrameSource frames)
   add_node(levels_);
 }
 
+std::uint64_t PageTable::nodes(unsigned levels, PageSize size, std::uint64_t first, std::uint64_t count) {
+  std::uint64_t sum = 1;  // the root
+  if (count == 0) return sum;
+  const unsigned leaf = size.bits == 0 ? 1 : 2;
+  for (unsigned level = leaf; level < levels; ++level) {
+    const unsigned covered = 9 * (level - leaf + 1);  // bits of a page number below a node of this level
+    sum += (((first + count - 1) >> covered) - (first >> covered)) + 1;
+  }
+  return sum;
+}
+
 std::uint32_t PageTable::add_node(unsigned level) {
   nodes_.push_back(std::make_unique<Node>());
   nodes_.back()->frame = frames_();

@@ -64,6 +64,9 @@ class PageTable {
 
   PageTable(unsigned levels, PageSize size, FrameSource frames);
 
+  /// How many nodes a table that covers pages [first, first + count) has.
+  static std::uint64_t nodes(unsigned levels, PageSize size, std::uint64_t first, std::uint64_t count);
+
   unsigned root() const { return levels_; }
   unsigned leaf() const { return leaf_; }
   std::uint64_t pages() const { return nodes_.size(); }

@@ -7,10 +7,12 @@
 namespace nearfar {
 
 void TranslationOracle::granted(DeviceId gpu, PageKey page, const Mapping& mapping) {
+  const std::scoped_lock lock(mutex_);
   grants_[{page.value, gpu.value}] = {mapping.page, mapping.epoch, true, mapping.writable};
 }
 
 void TranslationOracle::revoked(DeviceId gpu, PageKey page, Epoch epoch) {
+  const std::scoped_lock lock(mutex_);
   Grant& grant = grants_[{page.value, gpu.value}];
   if (grant.held && !older(grant.epoch, epoch)) {
     throw SimulationError(fmt::format("check: GPU {} acknowledged epoch {} of page {:#x} but holds epoch {}", gpu.value,
@@ -19,9 +21,13 @@ void TranslationOracle::revoked(DeviceId gpu, PageKey page, Epoch epoch) {
   grant.held = false;
 }
 
-void TranslationOracle::downgraded(DeviceId gpu, PageKey page) { grants_[{page.value, gpu.value}].writable = false; }
+void TranslationOracle::downgraded(DeviceId gpu, PageKey page) {
+  const std::scoped_lock lock(mutex_);
+  grants_[{page.value, gpu.value}].writable = false;
+}
 
 void TranslationOracle::used(DeviceId gpu, PageKey page, const Mapping& mapping, bool write) const {
+  const std::scoped_lock lock(mutex_);
   auto found = grants_.find({page.value, gpu.value});
   if (found == grants_.end()) found = grants_.find({page.value, kEveryGpu.value});
   if (found == grants_.end() || !found->second.held) {
@@ -41,6 +47,7 @@ void TranslationOracle::used(DeviceId gpu, PageKey page, const Mapping& mapping,
 }
 
 void TranslationOracle::about_to_move(PageKey page, unsigned gpus, DeviceId except) const {
+  const std::scoped_lock lock(mutex_);
   for (unsigned g = 0; g < gpus; ++g) {
     if (g == except.value) continue;
     const auto found = grants_.find({page.value, static_cast<std::uint8_t>(g)});

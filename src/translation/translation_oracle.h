@@ -2,12 +2,13 @@
 //
 // A GPU may use a mapping from the moment its local table has it until the GPU has acknowledged its invalidation. The
 // host, before a page's data leaves its old place, asks whether all old mappings are gone. One object for the machine,
-// so a checked run uses one thread; every question is asked by the device whose own past decides the answer, or a
-// link's latency after it.
+// which any thread may ask: every question is asked by the device whose own past decides the answer, or a link's
+// latency after it.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <mutex>
 
 #include "sim/types.h"
 #include "translation/page.h"
@@ -47,6 +48,7 @@ class TranslationOracle {
     std::size_t operator()(const Holder& key) const { return (key.page * 131 + key.gpu) * 0x9e3779b97f4a7c15ULL >> 7; }
   };
 
+  mutable std::mutex mutex_;
   boost::unordered_flat_map<Holder, Grant, Hash> grants_;
 };
 

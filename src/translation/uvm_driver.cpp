@@ -35,7 +35,7 @@ void UvmStats::describe(StatVisitor& visitor) {
 }
 
 UvmDriver::UvmDriver(Partition& partition, const UvmOptions& options, FrameAllocator& frames, HostTables& tables,
-                     Messenger& messenger, MissStats& parts, TranslationOracle* oracle)
+                     Messenger& messenger, ServedMisses& parts, TranslationOracle* oracle)
     : partition_(partition),
       options_(options),
       frames_(frames),
@@ -48,12 +48,23 @@ UvmDriver::UvmDriver(Partition& partition, const UvmOptions& options, FrameAlloc
       fetch_handler_(partition.add_handler<&UvmDriver::on_fetch>(this)),
       batch_handler_(partition.add_handler<&UvmDriver::on_batch>(this)),
       act_handler_(partition.add_handler<&UvmDriver::on_act>(this)),
-      transfer_handler_(partition.add_handler<&UvmDriver::on_transfer>(this)) {}
+      transfer_handler_(partition.add_handler<&UvmDriver::on_transfer>(this)),
+      arrival_handler_(partition.add_handler<&UvmDriver::on_arrival>(this)) {}
 
 void UvmDriver::add_process(Pid pid, std::uint64_t first, std::uint64_t pages) {
   if (records_.size() <= pid) records_.resize(pid + std::size_t{1});
   records_[pid].first = first;
   records_[pid].pages.resize(pages);
+}
+
+void UvmDriver::note_resident(PhysPage frame) {
+  if (frame.device() != options_.host) ++rooms_[frame.device().value].used;
+}
+
+void UvmDriver::note_resident(PageKey page, PhysPage frame) {
+  note_resident(frame);
+  if (frame.device() == options_.host || !options_.migration.evict) return;
+  rooms_[frame.device().value].residents.push_back(page);
 }
 
 PageRecord& UvmDriver::record(PageKey page) {
@@ -78,7 +89,7 @@ void UvmDriver::tell_at_start(PageKey page) {
 
 void UvmDriver::charge(Fault& fault, MissPart part, Cycle until) {
   const Cycle cycles = until - fault.stamp;
-  parts_.add(part, cycles);
+  parts_.add(fault.gpu, part, cycles);
   note_part(partition_.timeline(), fault, part, until);
   fault.accounted += static_cast<std::uint32_t>(cycles);
   fault.stamp = until;
@@ -289,28 +300,23 @@ bool UvmDriver::make_room(DeviceId gpu, Fault* fault) {
                     gpu.value, options_.gpu_pages));
   }
   if (fault != nullptr) room.waiting.push(fault);
-  if (!room.evicting) evict_one(gpu);
+  if (room.evicting == PageKey{}) evict_one(gpu);
   return false;
 }
 
-/// Sends the page that has been on a GPU longest back to the host. Where all of them are moving, the end of a movement
-/// tries again.
+/// Sends the page that has been on a GPU longest back to the host; where it is replicated, all its copies are given up.
+/// Where all of them are moving, the end of a movement tries again.
 void UvmDriver::evict_one(DeviceId gpu) {
   Room& room = rooms_[gpu.value];
-  // Pages that have left meanwhile are forgotten here.
-  std::erase_if(room.residents, [&](PageKey page) {
-    const PageRecord& r = record(page);
-    return r.owner.device() != gpu && !r.moving;
-  });
-  const auto victim = std::ranges::find_if(room.residents, [&](PageKey page) {
-    const PageRecord& r = record(page);
-    return r.owner.device() == gpu && !r.moving;
-  });
+  if (room.residents.empty()) {
+    throw SimulationError(
+        fmt::format("GPU {} has no room for another page: none of its {} pages can be evicted (gpu.dram.capacity)",
+                    gpu.value, options_.gpu_pages));
+  }
+  const auto victim = std::ranges::find_if(room.residents, [&](PageKey page) { return !record(page).moving; });
   if (victim == room.residents.end()) return;
-  const PageKey page = *victim;
-  room.residents.erase(victim);
-  room.evicting = true;
-  start(page, PlacementAction::Move, options_.host, nullptr);
+  room.evicting = *victim;
+  start(room.evicting, PlacementAction::Move, options_.host, nullptr);
 }
 
 /// Something on a GPU has changed: faults that waited for room there are decided anew.
@@ -470,8 +476,13 @@ void UvmDriver::ready(PageKey page, Movement& movement) {
     tables_.answered(std::exchange(movement.fault, nullptr));
   }
   const std::uint32_t batch = movement.batch;
+  if (options_.migration.ideal && movement.evicts) {
+    arrive_on_host(page, movement.to);
+    return;
+  }
   if (movement.action == PlacementAction::Upgrade || options_.migration.ideal) {
     message.kind = MessageKind::Map;
+    message.brings_page = movement.action != PlacementAction::Upgrade;
     message.stamp = fork;
     hand_out(batch, {message.to, message});
     if (batch != kNoBatch) one_less_open(batch);
@@ -490,10 +501,31 @@ void UvmDriver::ready(PageKey page, Movement& movement) {
   if (batch != kNoBatch) one_less_open(batch);
 }
 
+/// Ideal migration: a page that leaves a GPU is on the host in this cycle, behind what this cycle has begun.
+void UvmDriver::arrive_on_host(PageKey page, PhysPage frame) {
+  // Pages leave the host without their lines then: what the cache has of the frame is another page's.
+  tables_.write_back(frame);
+  Transaction* t = partition_.pool().take();
+  t->mask = page.value;
+  partition_.schedule(t, arrival_handler_, partition_.now());
+}
+
+void UvmDriver::on_arrival(Transaction* t) {
+  const PageKey page{t->mask};
+  partition_.pool().give(t);
+  done(page);
+}
+
 void UvmDriver::on_transfer(Transaction* t) {
   const Message message = Message::get(*t);
+  const PhysPage old{options_.host, message.stamp};
+  if (!tables_.can_write_back(old)) {
+    // A store that has been ordered still waits for the rest of its line.
+    partition_.schedule(t, transfer_handler_, partition_.now() + kTransferRetry);
+    return;
+  }
   partition_.pool().give(t);
-  tables_.write_back(PhysPage{options_.host, message.stamp});
+  tables_.write_back(old);
   messenger_.send(message.to, message);
 }
 
@@ -502,6 +534,9 @@ void UvmDriver::done(PageKey page) {
   Movement movement = std::move(movements_.at(page.value));
   movements_.erase(page.value);
   PageRecord& r = record(page);
+  // Where it was, in the order in which room there is looked at again.
+  std::vector<DeviceId> places = {movement.from.device(), movement.to.device()};
+  for (const PhysPage& copy : r.replicas) places.push_back(copy.device());
   settle(page, r, movement);
   r.moving = false;
   tables_.publish(page, {r.owner, !r.shared, r.epoch});
@@ -514,9 +549,12 @@ void UvmDriver::done(PageKey page) {
                    page.number());
   }
   partition_.progress().steps += 1;
-  if (movement.evicts) rooms_[movement.from.device().value].evicting = false;
-  retry_room(movement.from.device());
-  retry_room(movement.to.device());
+  if (movement.evicts) {
+    for (Room& room : rooms_) {
+      if (room.evicting == page) room.evicting = {};
+    }
+  }
+  for (const DeviceId place : places) retry_room(place);
   while (!movement.parked.empty()) {
     Fault* fault = movement.parked.pop();
     charge(*fault, MissPart::DriverParked);
@@ -552,7 +590,11 @@ void UvmDriver::settle(PageKey page, PageRecord& r, const Movement& movement) {
   const auto give_up = [&](PhysPage copy) {
     if (copy == movement.to) return;
     frames_.give(copy);
-    if (copy.device() != options_.host) --rooms_[copy.device().value].used;
+    if (copy.device() == options_.host) return;
+    Room& room = rooms_[copy.device().value];
+    --room.used;
+    const auto resident = std::ranges::find(room.residents, page);
+    if (resident != room.residents.end()) room.residents.erase(resident);
   };
   give_up(r.owner);
   for (const PhysPage& copy : r.replicas) give_up(copy);

@@ -55,6 +55,8 @@ class HostTables {
   virtual void walk_for(PageKey page) = 0;
   /// The fault has been answered.
   virtual void answered(Fault* fault) = 0;
+  /// Whether no line of a page of the host's memory is still on its way from there.
+  virtual bool can_write_back(PhysPage page) = 0;
   /// A page of the host's memory is copied to a GPU, or comes from one.
   virtual void write_back(PhysPage page) = 0;
   virtual void page_came(PhysPage from, PhysPage to) = 0;
@@ -75,16 +77,16 @@ struct UvmOptions {
 class UvmDriver {
  public:
   UvmDriver(Partition& partition, const UvmOptions& options, FrameAllocator& frames, HostTables& tables,
-            Messenger& messenger, MissStats& parts, TranslationOracle* oracle);
+            Messenger& messenger, ServedMisses& parts, TranslationOracle* oracle);
 
   PageRecord& record(PageKey page);
-  /// The record of a page that the machine fills before the first cycle, and a page that lies on its device then.
+  /// The record of a page that the machine fills before the first cycle.
   PageRecord& new_record(PageKey page) {
     return records_[page.pid()].pages[page.number() - records_[page.pid()].first];
   }
-  void note_resident(PhysPage page) {
-    if (page.device() != options_.host) ++rooms_[page.device().value].used;
-  }
+  /// A frame that is in use then, for good, or for a page that may leave it.
+  void note_resident(PhysPage frame);
+  void note_resident(PageKey page, PhysPage frame);
   void add_process(Pid pid, std::uint64_t first, std::uint64_t pages);
 
   // The seams.
@@ -142,10 +144,10 @@ class UvmDriver {
   };
   /// An eviction made room, or will: what waits for it.
   struct Room {
-    std::deque<PageKey> residents;  ///< in order of arrival
+    std::deque<PageKey> residents;  ///< where pages are evicted: those that can be, in order of arrival
     std::uint64_t used = 0;
     FaultQueue waiting;
-    bool evicting = false;
+    PageKey evicting;  ///< the page that is on its way out, if there is one
   };
 
   void charge(Fault& fault, MissPart part) { charge(fault, part, partition_.now()); }
@@ -176,6 +178,8 @@ class UvmDriver {
   std::uint32_t open_batch();
   void one_less_open(std::uint32_t batch);
   void on_transfer(Transaction* t);
+  void arrive_on_host(PageKey page, PhysPage frame);
+  void on_arrival(Transaction* t);
   void done(PageKey page);
   void settle(PageKey page, PageRecord& record, const Movement& movement);
   void tell_of_move(PageKey page, const PageRecord& record, const Movement& movement);
@@ -185,7 +189,7 @@ class UvmDriver {
   FrameAllocator& frames_;
   HostTables& tables_;
   Messenger& messenger_;
-  MissStats& parts_;
+  ServedMisses& parts_;
   TranslationOracle* oracle_;
   std::unique_ptr<PlacementRule> placement_;
   MappingDirectory* directory_ = nullptr;
@@ -207,6 +211,7 @@ class UvmDriver {
   HandlerId batch_handler_;
   HandlerId act_handler_;
   HandlerId transfer_handler_;
+  HandlerId arrival_handler_;
   UvmStats stats_;
 };
 

@@ -14,9 +14,9 @@ inline constexpr std::size_t kWalkKinds = 6;
 inline constexpr std::array<const char*, kWalkKinds> kWalkKindNames = {"demand", "replay",    "invalidate",
                                                                        "update", "forwarded", "writeback"};
 
-/// Where a request comes from, in the order in which a place in a full queue is given away: what a waiting message may
-/// wait for, messages on the links' two channels, the older first, and the device's own misses.
-enum class WalkSource : std::uint8_t { Writeback, Request, Response, Demand };
+/// Where a request comes from, in the order in which a place in a full queue is given away: messages on the links' two
+/// channels, the older first; then the device's own misses and what a design writes back, the older first too.
+enum class WalkSource : std::uint8_t { Request, Response, Demand, Writeback };
 inline constexpr std::size_t kWalkSources = 4;
 
 struct Walk {
@@ -29,6 +29,7 @@ struct Walk {
   bool cut_short = false;      ///< an upper entry was invalid: there is no leaf
   bool begins_again = false;   ///< the table has changed under it
   Cycle since = 0;             ///< of a miss, when it was known: those without a place in the queue enter in this order
+                               ///< (a write-back: when it was submitted)
   Cycle submitted = 0;
   Cycle queued = 0;  ///< when it had a place in the queue
   Cycle started = 0;

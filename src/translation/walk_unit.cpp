@@ -77,6 +77,7 @@ Walk& WalkUnit::make(WalkKind kind, PageKey page) {
 
 void WalkUnit::submit(Walk& walk, WalkSource source) {
   walk.submitted = partition_.now();
+  if (source == WalkSource::Writeback) walk.since = walk.submitted;
   stats_.depth.add(queue_.size());
   const std::uint32_t lane = order_ == nullptr ? 0 : order_->lane(walk);
   put_by_age(outside_[list_of(source, lane)], walk);
@@ -91,17 +92,6 @@ void WalkUnit::put_by_age(List& waiting, Walk& walk) {
     for (Walk* at = waiting.front(); at->since <= walk.since; at = at->next) before = at;
   }
   waiting.insert(&walk, before);
-}
-
-void WalkUnit::follow(Walk& walk, WalkSource source) {
-  if (order_ != nullptr || !may_start(walk)) {
-    submit(walk, source);
-    return;
-  }
-  assert(has_walker());
-  walk.submitted = walk.queued = partition_.now();
-  if (partition_.timeline() != nullptr) walk.walker = free_walker();
-  start(walk);
 }
 
 bool WalkUnit::withdraw(Walk& walk) {
@@ -170,29 +160,26 @@ void WalkUnit::on_choose(Transaction* t) {
 
 /// Requests outside take the free places of the queue, in the order of their sources.
 void WalkUnit::refill() {
-  const auto enter_all = [&](WalkSource source) {
-    for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
-      List& waiting = outside_[list_of(source, lane)];
-      while (!full() && may_enter(waiting)) enter(*waiting.pop());
-    }
-  };
-  enter_all(WalkSource::Writeback);
   while (!full()) {
-    List* messages = oldest_message();
+    List* messages = oldest(WalkSource::Request, WalkSource::Response, &Walk::submitted);
     if (messages == nullptr) break;
     message_entered_ = true;
     enter(*messages->pop());
   }
-  enter_all(WalkSource::Demand);
+  while (!full()) {
+    List* own = oldest(WalkSource::Demand, WalkSource::Writeback, &Walk::since);
+    if (own == nullptr) break;
+    enter(*own->pop());
+  }
 }
 
-/// The messages' list that has waited longest and has one that may enter; or null.
-WalkUnit::List* WalkUnit::oldest_message() {
+/// Of the lists of two sources the one whose first request may enter and is the oldest; or null.
+WalkUnit::List* WalkUnit::oldest(WalkSource first, WalkSource last, Cycle Walk::*age) {
   List* oldest = nullptr;
-  for (std::size_t i = list_of(WalkSource::Request, 0); i < list_of(WalkSource::Demand, 0); ++i) {
+  for (std::size_t i = list_of(first, 0); i < list_of(last, 0) + lanes_; ++i) {
     List& waiting = outside_[i];
     if (!may_enter(waiting)) continue;
-    if (oldest == nullptr || waiting.front()->submitted < oldest->front()->submitted) oldest = &waiting;
+    if (oldest == nullptr || waiting.front()->*age < oldest->front()->*age) oldest = &waiting;
   }
   return oldest;
 }

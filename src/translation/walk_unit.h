@@ -1,9 +1,9 @@
 // Walkers, their bounded queue and their walk cache. One class serves the GMMU, the IOMMU and the host's MMU.
 //
 // A request that finds a free walker starts at once; else it waits in the queue, first come, first served; where that
-// is full, outside it, where messages go before misses and an older miss before a younger one. While a request that
-// writes a page's entry is walking, no other request of that page starts. Designs may decide which request starts
-// (walk_order.h) and how an entry is got (walk_access.h).
+// is full, outside it, where messages go before misses and write-backs, and of these the older before the younger.
+// While a request that writes a page's entry is walking, no other request of that page starts. Designs may decide which
+// request starts (walk_order.h) and how an entry is got (walk_access.h).
 #pragma once
 
 #include <array>
@@ -79,9 +79,6 @@ class WalkUnit {
   /// A new request; `owner` and the rest are the client's.
   Walk& make(WalkKind kind, PageKey page);
   void submit(Walk& walk, WalkSource source);
-  /// A request that goes on where the walk that has just ended stopped: its walker takes it at once, ahead of all that
-  /// wait. Only for WalkClient::walked(). Where it may not start, or an order decides who does, it waits like others.
-  void follow(Walk& walk, WalkSource source);
   /// Takes back a request that has not started; false when a walker has it.
   bool withdraw(Walk& walk);
   /// The entries of these pages have changed, and table nodes that hold no others are gone: what has been read of them
@@ -160,7 +157,7 @@ class WalkUnit {
   bool may_enter(const List& waiting) const {
     return !waiting.empty() && (order_ == nullptr || order_->has_room(*waiting.front()));
   }
-  List* oldest_message();
+  List* oldest(WalkSource first, WalkSource last, Cycle Walk::*age);
   void tell_of_room();
   void start(Walk& walk);
   void begin(Walk& walk);

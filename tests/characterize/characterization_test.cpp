@@ -67,6 +67,17 @@ TEST(Characterization, FindsWhoSharesPages) {
   EXPECT_EQ(bs.touched.written_pages_by, bs.touched.pages_by);
 }
 
+TEST(Characterization, TellsAsManyGpusApartAsAMachineHas) {
+  const Characterization pr = look_at("PR", {}, kMaxGpus);
+  std::uint64_t pages = 0, most = 0;
+  for (std::size_t i = 0; i < kMaxGpus; ++i) {
+    pages += pr.touched.pages_by[i];
+    if (pr.touched.pages_by[i] != 0) most = i + 1;
+  }
+  EXPECT_EQ(pages, look_at("PR", {}, 1).touched.pages_by[0]);
+  EXPECT_GT(most, 32U) << "all GPUs that have work gather from all pages";
+}
+
 TEST(Characterization, LeavesPrivateCopiesOutOfSharing) {
   const Characterization fir = look_at("FIR", {{"n", 1 << 16}});
   const std::uint64_t shared =

@@ -70,6 +70,7 @@ class StudyCommand : public ::testing::Test {
   void SetUp() override {
     std::ofstream(scratch_.file("s.yaml")) << "title: Links\nsystem: ideal-4gpu\nsize: small\nworkloads: [MT, FIR]\n"
                                               "param: {width: 64, n: 1024}\n"
+                                              "expects: to-be-made\n"
                                               "variants: {two: {set: {gpus: 2}}, four: {}, new: {design: to-be-made}}\n"
                                               "figures: {speed: {value: speedup, against: two}}\n";
   }
@@ -97,6 +98,16 @@ TEST_F(StudyCommand, RunsPrintsAndGoesOn) {
   EXPECT_EQ(second.err, "");
   EXPECT_THAT(second.out, HasSubstr("4 runs, 0 of them new"));
   EXPECT_THAT(testing::nearfar(command() + "--dry-run").out, HasSubstr("0 of 4 runs are missing"));
+}
+
+TEST_F(StudyCommand, AMisspeltDesignIsAMistake) {
+  run_shell("sed -i 's/^expects.*$/expects: else/' " + scratch_.file("s.yaml"));
+  run_shell("sed -i 's/to-be-made/ideal-translatoin/' " + scratch_.file("s.yaml"));
+  const Outcome outcome = testing::nearfar(command());
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("s.yaml:7:59: there is no design `ideal-translatoin`. Did you mean "
+                                     "`ideal-translation`?"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.file("a.db")));
 }
 
 TEST_F(StudyCommand, TakesItsNumbersFromTheRuns) {

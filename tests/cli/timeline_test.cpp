@@ -121,6 +121,15 @@ TEST(TimelineOptions, TakeDecimalAndHexadecimalNumbers) {
   EXPECT_EQ(filter.to, 2000U);
 }
 
+TEST(TimelineOptions, TakeTheMostEvents) {
+  EXPECT_EQ(filter_of({}).most, 200'000U);
+  EXPECT_EQ(filter_of({.events = "5000"}).most, 5000U);
+  for (const char* events : {"0", "-1", "many", "10000000001"}) {
+    EXPECT_THROW(filter_of({.events = events}), InputError) << events;
+  }
+  EXPECT_THROW(timeline_filter({.events = "5"}, SystemSpec{}), InputError) << "without a file";
+}
+
 TEST(TimelineOptions, RefuseAnythingElse) {
   for (const char* range : {"1000--5", "-5", "5-", "5", "-", "2-1", "1-2-3", "+1-2", " 1-2", "1-2 ", "0x-0x1", "1-1f",
                             "0-18446744073709551616"}) {
@@ -151,10 +160,28 @@ TEST(TimelineNote, SaysWhyThereIsLessThanWasAskedFor) {
   EXPECT_EQ(timeline_note(report), "The timeline is empty: nothing happened in what the --timeline-… options select.");
   report.result.timeline = {request("miss", 10, 20)};
   EXPECT_EQ(timeline_note(report), "");
+  report.result.cycles = 5000;
   report.result.timeline_lost = 1234;
   EXPECT_EQ(timeline_note(report),
-            "1,234 events were left out of the timeline, which would be too large; --timeline-cycles, --timeline-gpu "
-            "and --timeline-addresses select less.");
+            "The timeline ends at cycle 20 of 5,000 with 1 events; 1,234 later ones were left out. "
+            "--timeline-events N takes more; --timeline-cycles, --timeline-gpu and --timeline-addresses select "
+            "others.");
+}
+
+TEST(TimelineJson, SaysWhereItEndsAndWhatWasLeftOut) {
+  Report report;
+  report.machine.loaded.spec.gpus = 2;
+  report.result.timeline = {request("miss", 10, 1000)};
+  report.result.timeline_lost = 7;
+  const Json trace = Json::parse(timeline_json(report));
+  EXPECT_EQ(trace["otherData"]["events_left_out"], 7);
+  EXPECT_EQ(trace["otherData"]["complete_until_cycle"], 1000);
+  const Json& last = trace["traceEvents"].back();
+  EXPECT_EQ(last["ph"], "i");
+  EXPECT_EQ(last["name"], "the timeline ends here, 7 later events were left out");
+  EXPECT_DOUBLE_EQ(last["ts"], 1.0);
+  report.result.timeline_lost = 0;
+  EXPECT_FALSE(Json::parse(timeline_json(report))["otherData"].contains("complete_until_cycle"));
 }
 
 }  // namespace

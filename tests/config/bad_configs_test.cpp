@@ -383,7 +383,7 @@ const std::vector<BadConfig>& bad_configs() {
        "base: base\n"
        "watchdog: {cycles: 5_000_000}\n"sv,
        {},
-       R"(systems/x.yaml:2:20: `watchdog.cycles` takes a time in cycles, 1000 to 1000000000000: `5_000_000` has a separator between its digits; write the digits alone.
+       R"(systems/x.yaml:2:20: `watchdog.cycles` takes a time in cycles, 0 to 1000000000000: `5_000_000` has a separator between its digits; write the digits alone.
     2 | watchdog: {cycles: 5_000_000}
       |                    ^~~~~~~~~)"},
       {"NotANumber",

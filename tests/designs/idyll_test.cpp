@@ -345,9 +345,9 @@ TEST(Irmb, MissDuringAWriteBackFaultsUntilItsPageIsWritten) {
   EXPECT_EQ(rig.all_parts(), rig.latency());
 }
 
-// One walker, and two misses that wait for it before the first page of the entry is written: all its pages are, 101
-// cycles apart, before the misses have their turn.
-TEST(Irmb, OneWalkerWritesAllPagesOfAnEntry) {
+// One walker, and two misses that wait for it before the first page of an entry of three is written: the second page of
+// the entry queues behind them.
+TEST(Irmb, NextPageOfAnEntryQueuesBehindMissesThatWait) {
   RigOptions options = RigOptions::mmu(1);
   options.gmmu.gmmu.walkers = 1;
   Rig rig(options, 0, 64);
@@ -363,12 +363,38 @@ TEST(Irmb, OneWalkerWritesAllPagesOfAnEntry) {
   });
   rig.ask(0, 8, 100, false, 0);
   rig.ask(0, 9, 100, false, 1);
-  for (const auto& [when, written] : {std::pair{502U, 1U}, {603U, 2U}, {704U, 3U}}) {
+  for (const auto& [when, written] : {std::pair{502U, 1U}, {804U, 1U}, {805U, 2U}, {906U, 3U}}) {
     rig.at(0, when, [&, written = written] { EXPECT_EQ(parts.irmb[0]->stats().ptes_written, written); });
   }
   rig.run();
-  EXPECT_EQ(rig.answered(0, 8, 0), 703U + 101U);
-  EXPECT_EQ(rig.answered(0, 9, 1), 703U + 202U);
+  EXPECT_EQ(rig.answered(0, 8, 0), 501U + 101U);
+  EXPECT_EQ(rig.answered(0, 9, 1), 501U + 202U);
+}
+
+// One walker, one place in the queue, walks of 501 cycles. A write-back is asked for while page 20 is walked, 21 is
+// queued and 22 waits for a place. It comes behind all three, and before page 23, whose miss is younger.
+TEST(Irmb, WriteBackEntersAFullQueueByItsAge) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.gmmu.walkers = options.gmmu.gmmu.queue = 1;
+  options.gmmu.gmmu.cache.entries = 0;
+  Rig rig(options, 0, 64);
+  MmuParts parts;
+  IrmbSpec spec = without_idle();
+  spec.bases = 1;
+  parts.add_irmb(rig, 1, spec);
+  for (unsigned i = 0; i < 4; ++i) rig.own(0, 20 + i);
+  for (unsigned i = 0; i < 3; ++i) rig.ask(0, 20 + i, i, false, i);
+  rig.at(0, 100, [&] {
+    parts.irmb[0]->take({0, 1}, 0);
+    parts.irmb[0]->take({0, kRegion}, 0);  // page 1 has to be written
+  });
+  rig.ask(0, 23, 200, false, 3);
+  rig.run();
+  const Cycle walk = 501;
+  EXPECT_EQ(rig.answered(0, 22, 2), 11 + 3 * walk);
+  EXPECT_EQ(rig.answered(0, 23, 3), 11 + 5 * walk);
+  EXPECT_EQ(parts.irmb[0]->stats().ptes_written, 1U);
+  EXPECT_TRUE(rig.idle());
 }
 
 TEST(Irmb, MappingAfterTheWriteBackIsTheLastWord) {
@@ -512,6 +538,39 @@ TEST(Irmb, WithoutAFreeBufferMakesInvalidationsWait) {
   EXPECT_EQ(parts.irmb[1]->stats().evictions_base, 3U);
   EXPECT_EQ(parts.irmb[1]->pending(), 1U);
   for (unsigned i = 0; i < 4; ++i) EXPECT_GT(rig.answered(0, i * kRegion, i), 0U);
+  EXPECT_TRUE(rig.idle());
+}
+
+// Three invalidations reach GPU 1 at 1333. The first goes into the only entry, the second sends it to the only
+// write-back buffer, the third waits for that. Its TLB entry is gone at once, and a miss of its page faults as if it
+// were in the IRMB; its page leaves when it has been acknowledged.
+TEST(Irmb, InvalidationThatWaitsHasShotTheTlbsDown) {
+  Rig rig(RigOptions::mmu(2), 0, kRegion * 4);
+  MmuParts parts;
+  IrmbSpec spec = without_idle();
+  spec.bases = spec.offsets = spec.writeback_buffers = 1;
+  parts.add_irmb(rig, 2, spec);
+  const std::uint64_t waits = 2 * kRegion;
+  for (unsigned i = 0; i < 3; ++i) {
+    rig.own(1, i * kRegion);
+    rig.ask(0, i * kRegion, 0, false, i);
+  }
+  rig.ask(1, waits, 0);
+  rig.at(1, 1332, [&] { EXPECT_NE(rig.l2(1).array().peek({0, waits}), nullptr); });
+  rig.at(1, 1334, [&] {
+    EXPECT_EQ(rig.l2(1).array().peek({0, waits}), nullptr);
+    EXPECT_FALSE(rig.gmmu(1).usable({0, waits}).valid());
+    EXPECT_EQ(parts.irmb[1]->stats().inserts, 2U);
+    EXPECT_EQ(rig.gmmu(1).stats().invalidations, 3U);
+  });
+  rig.ask(1, waits, 1340, false, 1);  // its fault is with the host, and parked, before the page has moved
+  rig.run();
+  EXPECT_EQ(parts.irmb[1]->stats().bypasses, 1U);
+  EXPECT_GT(parts.irmb[1]->stats().stall_cycles, 0U);
+  EXPECT_EQ(parts.irmb[1]->stats().inserts, 3U);
+  EXPECT_GT(rig.answered(0, waits, 2), 1340U);
+  EXPECT_GT(rig.answered(1, waits, 1), rig.answered(0, waits, 2));
+  EXPECT_EQ(rig.all_parts(), rig.latency());
   EXPECT_TRUE(rig.idle());
 }
 

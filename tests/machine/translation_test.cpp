@@ -2,6 +2,7 @@
 // and that threads do not change a bit of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include "machine/script.h"
 #include "machine/system_check.h"
 #include "workload/catalog.h"
@@ -57,17 +58,43 @@ TEST(UnloadedTranslation, OfAFarFaultCostsItsSteps) {
   EXPECT_EQ(run.result.cycles - ideal, 1673U + 100U - 1U);
 }
 
-TEST(TranslationLatency, PartsAddUpToTheTotal) {
-  for (const char* system : {"ats-4gpu", "mmu-4gpu", "mmu-4gpu-counters", "svm-1gpu"}) {
-    const auto workload = transpose(256);
-    const Outcome run = simulate(test_system({}, system), {workload});
-    std::uint64_t sum = 0;
-    for (const StatValue& value : run.result.statistics) {
-      if (value.name.starts_with("l2_miss.component.")) sum += value.count;
-    }
-    EXPECT_GT(sum, 0U) << system;
-    EXPECT_EQ(sum, run.count("l2_miss.latency")) << system;
+/// The components of a place's L2 TLB misses, summed.
+std::uint64_t components(const Outcome& run, const std::string& place) {
+  std::uint64_t sum = 0;
+  for (const StatValue& value : run.result.statistics) {
+    if (value.name.starts_with(place + "l2_miss.component.")) sum += value.count;
   }
+  return sum;
+}
+
+class TranslationLatency : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Systems, TranslationLatency,
+                         ::testing::Values("ats-4gpu", "ats-4gpu-first-touch", "mmu-4gpu", "mmu-4gpu-counters",
+                                           "svm-1gpu"));
+
+TEST_P(TranslationLatency, ComponentsAddUpToTheTotalOfEveryGpu) {
+  const SystemSpec system = test_system({}, GetParam());
+  const Outcome run = simulate(system, {transpose(256)});
+  std::vector<std::string> places = {"", "gpus."};
+  for (unsigned g = 0; g < system.gpus; ++g) places.push_back("gpu" + std::to_string(g) + ".");
+  for (const std::string& place : places) {
+    EXPECT_EQ(components(run, place), run.count(place + "l2_miss.latency")) << place;
+  }
+  EXPECT_GT(components(run, ""), 0U);
+}
+
+// With several applications a GPU's statistics are those of its first execution, wherever its misses were served.
+TEST_P(TranslationLatency, ComponentsOfAFirstExecutionAddUp) {
+  // TLBs so small that an execution that is repeated misses again.
+  const SystemSpec system = test_system(
+      {"gpu.l1_tlb.entries=1", "gpu.l1_tlb.ways=1", "gpu.l2_tlb.entries=2", "gpu.l2_tlb.ways=1"}, GetParam());
+  if (system.gpus == 1) GTEST_SKIP() << "one GPU runs one application";
+  const Outcome run = simulate(system, {transpose(128), transpose(256)});
+  for (const std::string place : {"", "gpus.", "gpu0.", "gpu1."}) {
+    EXPECT_GT(components(run, place), 0U) << place;
+    EXPECT_EQ(components(run, place), run.count(place + "l2_miss.latency")) << place;
+  }
+  EXPECT_GT(run.count("l2_miss.latency"), run.count("gpus.l2_miss.latency"));
 }
 
 TEST(TranslationStatistics, OfTlbsAddUp) {
@@ -146,6 +173,34 @@ TEST_P(TimelineOf, PutsEveryCycleOfAMissIntoAPart) {
   for (const auto& [page, cycles] : open) EXPECT_EQ(cycles, 0) << "GPU " << page.first << ", page " << page.second;
 }
 
+TEST_P(TimelineOf, IsWholeWhereItIsTooLong) {
+  RunRequest request;
+  request.system = test_system({"gpu.shader_arrays=1", "gpu.cus_per_array=4"}, GetParam());
+  request.applications = {transpose(256)};
+  request.timeline.on = true;
+  const RunResult all = nearfar::run(request);
+  ASSERT_GT(all.timeline.size(), 1000U);
+  request.timeline.most = all.timeline.size() / 2;
+  const RunResult run = nearfar::run(request);
+  EXPECT_LE(run.timeline.size(), request.timeline.most);
+  EXPECT_GT(run.timeline.size(), request.timeline.most / 2) << "room is used";
+  EXPECT_EQ(run.timeline_lost + run.timeline.size(), all.timeline.size());
+  std::map<std::pair<unsigned, std::uint64_t>, std::int64_t> open;
+  Cycle end = 0;
+  for (const TimelineEvent& event : run.timeline) {
+    end = std::max(end, event.end);
+    if (event.kind != TimelineEvent::Kind::Request || event.device == request.system.gpus) continue;
+    const bool whole = std::string_view(event.name) == "L2 TLB miss";
+    open[{event.device, event.id}] += static_cast<std::int64_t>(event.end - event.start) * (whole ? 1 : -1);
+  }
+  for (const auto& [page, cycles] : open) EXPECT_EQ(cycles, 0) << "GPU " << page.first << ", page " << page.second;
+  const auto is_walk = [&](const TimelineEvent& event) {
+    return event.kind == TimelineEvent::Kind::Span && event.end <= end;
+  };
+  EXPECT_EQ(std::ranges::count_if(run.timeline, is_walk), std::ranges::count_if(all.timeline, is_walk))
+      << "everything that ended by then is there, on all devices";
+}
+
 TEST(Timeline, HoldsWhatItsFilterLetsThrough) {
   RunRequest request;
   request.system = test_system({}, "mmu-4gpu");
@@ -154,7 +209,7 @@ TEST(Timeline, HoldsWhatItsFilterLetsThrough) {
   request.timeline.device = 0;
   request.timeline.from = 1000;
   request.timeline.to = 5000;
-  request.timeline.most = 10;
+  request.timeline.most = 100;
   const RunResult run = nearfar::run(request);
   EXPECT_FALSE(run.timeline.empty());
   EXPECT_GT(run.timeline_lost, 0U);
@@ -232,12 +287,72 @@ TEST_P(ThreadsOnTranslation, GiveTheSameStatistics) {
   }
 }
 
+// Nodes that a GPU's table gets while it runs take frames of its own memory, of which the driver, in another partition,
+// hands out others meanwhile.
+TEST(ThreadsOnTables, MadeOnDemandTakeTheSameFrames) {
+  const SystemSpec system = test_system({"page_table.upper_levels=on-demand", "walk.timing=memory",
+                                         "gpu.l2_tlb.entries=4", "gpu.l2_tlb.ways=1", "dispatch.policy=round-robin"},
+                                        "mmu-4gpu");
+  const auto workload = transpose(512);
+  const Outcome one = simulate(system, {workload}, false, 1);
+  for (const Outcome& other : {simulate(system, {workload}, false, 1, 13), simulate(system, {workload}, false, 2)}) {
+    ASSERT_EQ(one.result.statistics.size(), other.result.statistics.size());
+    for (std::size_t i = 0; i < one.result.statistics.size(); ++i) {
+      ASSERT_EQ(one.result.statistics[i].count, other.result.statistics[i].count) << one.result.statistics[i].name;
+    }
+  }
+}
+
 TEST(OversubscribedMemory, RunsAndEvicts) {
   const SystemSpec system = test_system(
       {"gpu.dram.capacity=1MiB", "gpu.dram.channels=1", "gpu.dram.ranks=1", "gpu.dram.banks=2", "migration.evict=true"},
       "mmu-4gpu");
   const Outcome run = simulate(system, {transpose(1024)});
   EXPECT_GT(run.count("uvm.migration.evictions"), 0U);
+}
+
+TEST(OversubscribedMemory, RunsAndEvictsUnderIdealMigration) {
+  for (const char* keep : {"migration.keep_invalidation=false", "migration.keep_invalidation=true"}) {
+    SCOPED_TRACE(keep);
+    const SystemSpec system = test_system({"gpu.dram.capacity=1MiB", "gpu.dram.channels=1", "migration.evict=true",
+                                           "migration.ideal=true", "gpus=2", keep},
+                                          "mmu-4gpu");
+    const Outcome run = simulate(system, {transpose(512)});
+    EXPECT_GT(run.count("uvm.migration.evictions"), 0U);
+  }
+}
+
+/// GPUs write parts of lines of pages that they have mapped on the host, until counters with this threshold take the
+/// pages away. The host's cache is small and its memory slow.
+Outcome write_to_host(const char* threshold) {
+  auto script = std::make_shared<Script>();
+  const VirtAddr base = script->buffer(8 * kPageBytes, Placement::Distribute);
+  script->launch(groups_of(16, 256, Split::RoundRobin), [=](const Script&, const Wave& wave) -> Stream {
+    return [](VirtAddr at, unsigned first) -> Stream {
+      for (unsigned i = 0; i < 32; ++i) {
+        const VirtAddr line = at + (first * 37 + i * 29) % 512 * 64;
+        co_yield store(4, [=](unsigned lane) { return lane < 4 ? line + lane * 4 : kIdle; });
+      }
+    }(base, wave.group_x * 4 + wave.index);
+  });
+  const SystemSpec system = test_system({"dispatch.policy=round-robin", "placement.host_first_touch=map",
+                                         std::string("placement.access_counter.threshold=") + threshold,
+                                         "host.llc.ways=1", "host.llc.size=1KiB", "host.dram.controller_latency=2000"},
+                                        "mmu-4gpu-counters");
+  return simulate(system, {script});
+}
+
+// The oracle says whether every store that was ordered is in a page that leaves.
+TEST(HostMemory, PageThatLeavesHasEveryStoreInIt) {
+  const Outcome run = write_to_host("2");
+  EXPECT_GT(run.count("uvm.migration.first_touches"), 0U);
+}
+
+// A kernel's end writes the GPUs' caches back, not the host's.
+TEST(HostMemory, MayEndARunWithDirtyLinesInItsCache) {
+  const Outcome run = write_to_host("1000000");
+  EXPECT_EQ(run.count("uvm.migration.first_touches"), 0U);
+  EXPECT_GT(run.count("host.llc.writes"), run.count("host.dram.writes"));
 }
 
 TEST(FullGpuMemory, EndsTheRunWithWhatToDo) {

@@ -30,6 +30,7 @@ description: More walkers than there are.
 system: ats-4gpu
 workloads: [MT]
 param: {width: 64}
+expects: not-built-yet
 variants:
   baseline: {}
   one walker: {set: {iommu.walkers: 1}}
@@ -62,6 +63,11 @@ class Reproduction : public ::testing::Test {
     std::ofstream(scratch_.file("claims/made-up.yaml")) << "title: Made up\nclaims:\n" + lines;
   }
 
+  /// Makes the study one whose inputs differ by size.
+  void by_size() const {
+    run_shell("sed -i 's/^workloads.*/workloads: [BS]/; /^param/d' " + scratch_.file("studies/walkers.yaml"));
+  }
+
   Outcome program(const std::string& arguments) const {
     const std::string folder = scratch_.path().string();
     return run_shell("cd " + folder + " && NEARFAR_CLAIMS=claims NEARFAR_STUDIES=studies " + kProgram + arguments);
@@ -72,13 +78,24 @@ class Reproduction : public ::testing::Test {
 
 TEST_F(Reproduction, PutsPublishedBesideMeasured) {
   claims(claim("fast", ">0.5", "unlimited") + claim("missing", "2.0", "tomorrow"));
-  const Outcome outcome = program("reproduce made-up --quick --quiet --json claims.json");
+  const Outcome outcome = program("reproduce made-up --quiet --json claims.json");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("2 claims: 1 met, 0 within the band, 0 missed, 0 opposite, 1 not measured"));
   EXPECT_THAT(outcome.out, HasSubstr("design not-built-yet does not exist yet"));
   const Json json = Json::parse(read_file(scratch_.file("claims.json")));
   EXPECT_EQ(json["claims"][0]["verdict"], "met");
   EXPECT_EQ(json["claims"][1]["verdict"], "not measured");
+}
+
+TEST_F(Reproduction, OnSmallInputsHasNoVerdict) {
+  claims(claim("fast", ">0.5", "unlimited") + claim("slow", "2.0", "one walker") + claim("missing", "2.0", "tomorrow"));
+  const Outcome outcome = program("reproduce made-up --quick --quiet --json claims.json");
+  EXPECT_EQ(outcome.code, 0) << "nothing is called opposite: " << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("3 claims: 0 met, 0 within the band, 0 missed, 0 opposite, 2 not judged, 1 not "
+                                     "measured"));
+  const Json json = Json::parse(read_file(scratch_.file("claims.json")));
+  EXPECT_EQ(json["claims"][0]["verdict"], "not judged");
+  EXPECT_EQ(json["claims"][0]["note"], "small inputs");
 }
 
 TEST_F(Reproduction, NamesTheMechanismEvenWhenItIsCalledLikeThePaper) {
@@ -92,7 +109,7 @@ TEST_F(Reproduction, NamesTheMechanismEvenWhenItIsCalledLikeThePaper) {
 
 TEST_F(Reproduction, SaysByItsExitCodeThatSomethingIsOpposite) {
   claims(claim("slow", "2.0", "one walker"));
-  const Outcome outcome = program("reproduce --quick --quiet");
+  const Outcome outcome = program("reproduce --quiet");
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("1 claim is the opposite of what was published: made-up.slow"));
   EXPECT_THAT(outcome.out, HasSubstr("opposite")) << "the table is there all the same";
@@ -100,10 +117,10 @@ TEST_F(Reproduction, SaysByItsExitCodeThatSomethingIsOpposite) {
 
 TEST_F(Reproduction, IsReportedWithoutAnotherRun) {
   claims(claim("fast", ">0.5", "unlimited"));
-  EXPECT_EQ(program("reproduce --quick --quiet").code, 0);
-  const Outcome outcome = program("report --quick --figures figures");
+  EXPECT_EQ(program("reproduce --quiet").code, 0);
+  const Outcome outcome = program("report --figures figures");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_EQ(outcome.out, "report.html: 1 claims, 1 figures, 3 runs; 1 claims are measured\n");
+  EXPECT_EQ(outcome.out, "report.html: 1 figures, 3 runs; 1 of 1 claims are measured\n");
   const std::string page = read_file(scratch_.file("report.html"));
   EXPECT_THAT(page, AllOf(StartsWith("<!doctype html>"), HasSubstr("made-up.fast"), HasSubstr("iommu.walkers"),
                           HasSubstr("1 not: design not-built-yet does not exist yet")));
@@ -111,6 +128,75 @@ TEST_F(Reproduction, IsReportedWithoutAnotherRun) {
   EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.csv")), HasSubstr("speedup,unlimited,MT,"));
   EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.png")), StartsWith("\x89PNG"));
   EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.svg")), StartsWith("<svg"));
+}
+
+TEST_F(Reproduction, AReportShowsWhatAQuickStudyMeasured) {
+  std::ofstream(scratch_.file("studies/never.yaml")) << kStudy;
+  by_size();
+  std::string never = claim("never", "2.0", "unlimited");
+  never.replace(never.find("study: walkers"), 14, "study: never");
+  std::string fast = claim("fast", ">0.5", "unlimited");
+  fast.replace(fast.find("over: MT"), 8, "over: BS");
+  claims(fast + never);
+  std::ofstream(scratch_.file("claims/other.yaml"))
+      << "title: Another paper\nclaims:\n  other.a:\n    {sentence: nobody "
+         "ran it, figure: Fig 1, published: 2.0, unit: x, quality: "
+         "speedup}\n";
+  EXPECT_EQ(program("study walkers --quick --quiet").code, 0);
+  const Outcome outcome = program("report");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(
+      outcome.out,
+      "report.html: 1 figures, 3 runs; 1 of 3 claims are measured, 1 of them on other inputs than the study's and "
+      "without a verdict\n");
+  const std::string page = read_file(scratch_.file("report.html"));
+  EXPECT_THAT(page, AllOf(HasSubstr("made-up.fast"), HasSubstr("data-verdict=\"not-judged\""),
+                          HasSubstr("small inputs, not those of the study"),
+                          HasSubstr("Not measured: 1 of 2 claims of Made up."),
+                          HasSubstr("Nothing is measured of Another paper (1 claim);"),
+                          HasSubstr("Studies of which nothing can be shown yet: never.")));
+  EXPECT_THAT(page, Not(AnyOf(HasSubstr("data-verdict=\"met\""), HasSubstr("made-up.never"), HasSubstr("other.a"),
+                              HasSubstr("id=\"study-never\""))));
+}
+
+TEST_F(Reproduction, AReportOfNothingIsAMistake) {
+  by_size();
+  EXPECT_EQ(program("study walkers --quick --quiet").code, 0);
+  const Outcome outcome = program("report --size medium");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("The store `nearfar.db` has no result of any study on medium inputs"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.file("report.html")));
+}
+
+TEST_F(Reproduction, AFigureThatCannotBeWrittenIsFoundBeforeThePage) {
+  EXPECT_EQ(program("study walkers --quick --quiet").code, 0);
+  std::filesystem::create_directories(scratch_.path() / "figures" / "walkers-speedup.svg");
+  const Outcome outcome = program("report --figures figures");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("figures/walkers-speedup.svg` is a folder"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.file("report.html")));
+  std::string path = kStudy;
+  path.replace(path.find("  speedup:"), 10, "  ../../x:");
+  std::ofstream(scratch_.file("studies/walkers.yaml")) << path;
+  const Outcome bad = program("report --figures other");
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.err, HasSubstr("studies/walkers.yaml:13:3: a figure's name becomes part of a file's name"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.file("report.html")));
+  EXPECT_TRUE(std::filesystem::is_empty(scratch_.file("other")));
+}
+
+TEST_F(Reproduction, WithoutStudiesIsAMistake) {
+  claims(claim("fast", ">0.5", "unlimited"));
+  std::filesystem::remove(scratch_.file("studies/walkers.yaml"));
+  for (const char* command : {"reproduce --dry-run", "reproduce", "list studies"}) {
+    const Outcome outcome = program(command);
+    EXPECT_EQ(outcome.code, 2) << command;
+    EXPECT_THAT(outcome.err, HasSubstr("The folder studies has no studies: a study is a file that ends in .yaml."));
+    EXPECT_FALSE(std::filesystem::exists(scratch_.file("nearfar.db")));
+  }
+  std::ofstream(scratch_.file("studies/walkers.yaml")) << kStudy;
+  claims("  {}");
+  EXPECT_EQ(program("reproduce --dry-run").out, "No study measures any of these claims yet.\n");
 }
 
 TEST_F(Reproduction, OfAnUnknownPaperOrStoreIsAMistake) {

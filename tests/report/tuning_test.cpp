@@ -23,14 +23,14 @@ Tuning line() {
 Tuning plane() {
   Tuning tuning;
   tuning.workloads = {"A"};
-  tuning.parameters = {{"walkers", {"1", "2"}}, {"entries", {"16", "32", "64"}}};
-  tuning.cycles = {{600, 400, 310, 600, 302, 300}};
+  tuning.parameters = {{"walkers", {"1", "2", "4"}}, {"entries", {"16", "32", "64"}}};
+  tuning.cycles = {{600, 400, 310, 600, 302, 300, 600, 301, 300}};
   find_knees(tuning);
   return tuning;
 }
 
 TEST(Tuning, NamesItsPoints) {
-  EXPECT_EQ(plane().points(), 6U);
+  EXPECT_EQ(plane().points(), 9U);
   EXPECT_THAT(plane().overrides(4), ElementsAre("walkers=2", "entries=32"));
   EXPECT_EQ(plane().label(4), "2, 32");
 }
@@ -53,6 +53,32 @@ TEST(Tuning, OfAPlaneTakesTheFewestSteps) {
             "A: walkers=2 entries=32 is enough, the cheapest within 5 % of the best.");
 }
 
+TEST(Tuning, ACurveThatStillRisesIsNotEnoughAnywhere) {
+  Tuning tuning = line();
+  tuning.cycles = {{800, 400, 200, 100}, {100, 60, 50, 47}};
+  find_knees(tuning);
+  EXPECT_FALSE(tuning.curves[0].knee.enough);
+  EXPECT_TRUE(tuning.curves[0].knee.rising);
+  EXPECT_EQ(knee_sentence(tuning, tuning.curves[0]),
+            "A: it still rises at the edge of the sweep; walkers=8 is the best of these, and more may be better; there "
+            "is no knee.");
+  EXPECT_EQ(knee_sentence(tuning, tuning.curves[1]),
+            "B: it still rises at the edge of the sweep; walkers=8 is the best of these, and more may be better; the "
+            "knee is at 2.");
+  for (const FigureMark& mark : tuning_figures(tuning)[0].marks) EXPECT_NE(mark.text, "enough");
+}
+
+TEST(Tuning, APlaneThatStillRisesAtAnEdgeIsNotEnoughAnywhere) {
+  Tuning tuning = plane();
+  tuning.cycles = {{600, 500, 490, 400, 300, 290, 300, 200, 195}};
+  find_knees(tuning);
+  EXPECT_TRUE(tuning.curves[0].knee.rising) << "along walkers";
+  EXPECT_EQ(knee_sentence(tuning, tuning.curves[0]),
+            "A: it still rises at the edge of the sweep; walkers=4 entries=64 is the best of these, and more may be "
+            "better.");
+  EXPECT_TRUE(tuning_figures(tuning)[0].marks.empty());
+}
+
 TEST(Tuning, IsDrawnWithItsKnees) {
   const auto curves = tuning_figures(line());
   ASSERT_THAT(curves, SizeIs(1));
@@ -63,7 +89,7 @@ TEST(Tuning, IsDrawnWithItsKnees) {
   const auto planes = tuning_figures(plane());
   ASSERT_THAT(planes, SizeIs(1));
   EXPECT_EQ(planes[0].kind, FigureKind::Heat);
-  EXPECT_THAT(planes[0].series, SizeIs(2));
+  EXPECT_THAT(planes[0].series, SizeIs(3));
   EXPECT_THAT(planes[0].marks, SizeIs(1));
 }
 

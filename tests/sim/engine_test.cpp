@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <deque>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace nearfar::engine_test {
 namespace {
@@ -77,6 +80,16 @@ class Toy {
   std::vector<Happening> log_;
 };
 
+/// Windows are shared among the threads however few events they have, unless told otherwise.
+Engine::Options options(unsigned threads, Cycle window, Cycle watchdog = kNever, std::uint64_t share_from = 0) {
+  Engine::Options all;
+  all.window = window;
+  all.threads = threads;
+  all.watchdog = watchdog;
+  all.share_from = share_from;
+  return all;
+}
+
 struct Machine {
   Machine(std::size_t partitions, std::uint64_t seed) : engine(partitions) {
     for (std::size_t i = 0; i < partitions; ++i) {
@@ -84,8 +97,8 @@ struct Machine {
     }
   }
 
-  Engine::Outcome run(unsigned threads, Cycle window, Cycle watchdog = kNever) {
-    return engine.run({.window = window, .threads = threads, .watchdog = watchdog, .on_progress = {}});
+  Engine::Outcome run(unsigned threads, Cycle window, std::uint64_t share_from = 0) {
+    return engine.run(options(threads, window, kNever, share_from));
   }
   std::vector<std::vector<Happening>> logs() const {
     std::vector<std::vector<Happening>> all;
@@ -97,10 +110,10 @@ struct Machine {
   std::vector<std::unique_ptr<Toy>> toys;
 };
 
-std::vector<std::vector<Happening>> logs_of(std::size_t partitions, std::uint64_t seed, unsigned threads,
-                                            Cycle window) {
+std::vector<std::vector<Happening>> logs_of(std::size_t partitions, std::uint64_t seed, unsigned threads, Cycle window,
+                                            std::uint64_t share_from = 0) {
   Machine machine(partitions, seed);
-  EXPECT_EQ(machine.run(threads, window), Engine::Outcome::Drained);
+  EXPECT_EQ(machine.run(threads, window, share_from), Engine::Outcome::Drained);
   std::uint64_t events = 0;
   for (std::size_t i = 0; i < partitions; ++i) {
     EXPECT_EQ(machine.engine.partition(i).pool().live(), 0U);
@@ -127,6 +140,7 @@ RC_GTEST_PROP(Engine, ThreadsChangeNothing, ()) {
   for (const unsigned threads : {2U, 3U, 4U, 9U}) {
     RC_ASSERT(logs_of(partitions, seed, threads, kLatency) == expected);
     RC_ASSERT(logs_of(partitions, seed, threads, 13) == expected);
+    RC_ASSERT(logs_of(partitions, seed, threads, 13, 4) == expected);  // now shared, now alone
   }
 }
 
@@ -260,8 +274,7 @@ void expect_watchdog_barks(unsigned threads) {
   Ball left(engine.partition(0), 1);
   Ball right(engine.partition(1), 0);
   left.serve();
-  const Engine::Options options{.window = kLatency, .threads = threads, .watchdog = 5000, .on_progress = {}};
-  EXPECT_EQ(engine.run(options), Engine::Outcome::NoProgress);
+  EXPECT_EQ(engine.run(options(threads, kLatency, 5000)), Engine::Outcome::NoProgress);
   const Cycle end = std::max(left.last(), right.last());
   EXPECT_GE(end, 10'000U + 5000 - 2 * kLatency);
   EXPECT_LE(end, 10'000U + 5000 + 2 * kLatency);
@@ -269,6 +282,102 @@ void expect_watchdog_barks(unsigned threads) {
 
 TEST(Engine, WatchdogEndsARunWithoutProgress) { expect_watchdog_barks(1); }
 TEST(Engine, WatchdogEndsARunWithoutProgressOnTwoThreads) { expect_watchdog_barks(2); }
+
+/// A device that answers the watchdog as it is told to.
+class Asked final : public Watched {
+ public:
+  bool computes() const override {
+    ++asked;
+    return asked <= computing_for;
+  }
+  bool starves() override { return ++looks == starving_at; }
+
+  mutable unsigned asked = 0;
+  unsigned computing_for = 0;  ///< so many times asked
+  unsigned looks = 0;
+  unsigned starving_at = 0;
+};
+
+TEST(Engine, WhileADeviceComputesARunIsNotGivenUp) {
+  for (const unsigned threads : {1U, 2U}) {
+    Engine engine(2);
+    Ball left(engine.partition(0), 1);
+    Ball right(engine.partition(1), 0);
+    Asked device;
+    device.computing_for = 10;
+    engine.watch(1, device);
+    left.serve();
+    EXPECT_EQ(engine.run(options(threads, kLatency, 5000)), Engine::Outcome::NoProgress);
+    EXPECT_EQ(device.asked, 11U);
+    const Cycle end = std::max(left.last(), right.last());
+    EXPECT_GE(end, 10'000U + 11 * 5000 - 2 * kLatency);
+    EXPECT_LE(end, 10'000U + 11 * (5000 + 4 * kLatency));
+  }
+}
+
+TEST(Engine, ADeviceIsAskedForOldRequestsOnceEachBound) {
+  for (const unsigned threads : {1U, 2U}) {
+    Engine engine(2);
+    Ball left(engine.partition(0), 1);
+    Ball right(engine.partition(1), 0);
+    left.stop_progress_at(kNever);
+    right.stop_progress_at(kNever);
+    Asked device;
+    device.starving_at = 8;
+    engine.watch(0, device);
+    left.serve();
+    Engine::Options watching = options(threads, kLatency, 5000);
+    watching.oldest = 20'000;
+    EXPECT_EQ(engine.run(watching), Engine::Outcome::Starved);
+    EXPECT_EQ(device.looks, 8U);
+    EXPECT_GE(std::max(left.last(), right.last()), 7 * 20'000U);
+    EXPECT_LE(std::max(left.last(), right.last()), 7 * (20'000U + 2 * kLatency) + 2 * kLatency);
+  }
+}
+
+/// Runs until the ball has been thrown so many times; the answer is in seconds of the host.
+double play(unsigned threads, Cycle until, std::uint64_t share_from, std::uint64_t& shared) {
+  Engine engine(2);
+  Ball left(engine.partition(0), 1);
+  Ball right(engine.partition(1), 0);
+  left.stop_progress_at(until);
+  right.stop_progress_at(until);
+  left.serve();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(engine.run(options(threads, kLatency, 1000, share_from)), Engine::Outcome::NoProgress);
+  shared = engine.shared_windows();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+TEST(Engine, ThreadsAreNotCalledToWindowsWithFewEvents) {
+  std::uint64_t shared = 1;
+  play(2, 40'000, 2, shared);
+  EXPECT_EQ(shared, 0U);
+  play(2, 40'000, 1, shared);
+  EXPECT_GT(shared, 0U);
+}
+
+/// Other processes want all cores, more than once. A thread that is stopped must not hold up the others for long, nor
+/// may those who wait spin: on threads that meet in every window this took a hundred times as long as on one.
+TEST(Engine, ThreadsBesideOtherLoadAreNotMuchSlowerThanOne) {
+  std::atomic<bool> over = false;
+  std::vector<std::jthread> others;
+  for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i) {
+    others.emplace_back([&over] {
+      while (!over.load(std::memory_order_relaxed)) {
+      }
+    });
+  }
+  constexpr Cycle kEnd = 60'000 * kLatency;
+  std::uint64_t shared = 0;
+  const double one = play(1, kEnd, 0, shared);
+  const double two = play(2, kEnd, 0, shared);  // each of these tiny windows is worth sharing, it is told
+  over = true;
+  EXPECT_GT(shared, 0U);
+  EXPECT_LT(two, 20 * one + 1) << one;
+  RecordProperty("one_ms", static_cast<int>(one * 1e3));
+  RecordProperty("two_ms", static_cast<int>(two * 1e3));
+}
 
 TEST(Engine, ProgressIsToldFromTimeToTime) {
   Engine engine(2);
@@ -285,8 +394,9 @@ TEST(Engine, ProgressIsToldFromTimeToTime) {
     told.push_back(now);
     if (told.size() == 2) left.drop();
   };
-  EXPECT_EQ(engine.run({.window = kLatency, .threads = 1, .watchdog = kNever, .on_progress = tell}),
-            Engine::Outcome::Drained);
+  Engine::Options told_of = options(1, kLatency);
+  told_of.on_progress = tell;
+  EXPECT_EQ(engine.run(told_of), Engine::Outcome::Drained);
   EXPECT_EQ(told.size(), 2U);
   EXPECT_LT(told[0], told[1]);
 }

@@ -15,7 +15,8 @@ using ::testing::ElementsAre;
 using testing::stored;
 
 const std::string kHead =
-    "title: T\nsystem: ats-4gpu\nworkloads: [MT, PR]\nexpects: [no_such.count]\nvariants: {b: {}, i: {design: "
+    "title: T\nsystem: ats-4gpu\nworkloads: [MT, PR]\nexpects: [no_such.count, no-such-design]\nvariants: {b: {}, i: "
+    "{design: "
     "infinite-iommu-tlb}, "
     "x: {design: no-such-design}}\nfigures:\n  f: ";
 

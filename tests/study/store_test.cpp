@@ -1,8 +1,13 @@
 #include "study/store.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "cli/process.h"
@@ -49,6 +54,53 @@ TEST(Store, HasEachResultOnce) {
   other.add(result(1, 2000), "program");
   EXPECT_EQ(store.all().size(), 1U);
   EXPECT_EQ(other.find(made_up_key(1))->cycles, 1000U) << "the first stays";
+}
+
+/// Another program that has the bytes locked that SQLite locks to write, and gives them up when it ends.
+pid_t lock_elsewhere(const std::string& path, unsigned milliseconds) {
+  constexpr off_t kLockedBytes = 0x40000000;
+  int ready[2];
+  EXPECT_EQ(pipe(ready), 0);
+  const pid_t other = fork();
+  if (other == 0) {
+    struct flock lock {};
+    lock.l_type = F_WRLCK, lock.l_whence = SEEK_SET, lock.l_start = kLockedBytes, lock.l_len = 512;
+    if (fcntl(open(path.c_str(), O_RDWR), F_SETLK, &lock) != 0) _exit(1);
+    if (write(ready[1], "x", 1) != 1) _exit(1);
+    usleep(milliseconds * 1000);
+    _exit(0);
+  }
+  char byte = 0;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1);
+  for (const int end : ready) close(end);
+  return other;
+}
+
+TEST(Store, SaysForWhomItWaits) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.file("a.db");
+  ResultStore(path).add(result(1), "program");
+  const pid_t other = lock_elsewhere(path, 1500);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(ResultStore(path).all().size(), 1U) << "it is there when the other has ended";
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr(fmt::format("nearfar: waiting for the store `{}`, which ", path)));
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << "once: " << said;
+  if (std::filesystem::exists("/proc/locks")) {
+    EXPECT_THAT(said, HasSubstr(fmt::format("process {} (", other)));
+  }
+  waitpid(other, nullptr, 0);
+}
+
+TEST(Store, AShortWaitIsSilent) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.file("a.db");
+  ResultStore(path).add(result(1), "program");
+  const pid_t other = lock_elsewhere(path, 200);
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(ResultStore(path).all().size(), 1U);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  waitpid(other, nullptr, 0);
 }
 
 TEST(Store, RemembersFailuresUntilThereIsAResult) {

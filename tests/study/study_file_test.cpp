@@ -56,6 +56,9 @@ TEST(StudyFile, TheCommandLineMayChooseTheSize) {
   changes.size = SizeClass::Small;
   const Study study = read_study_text(kHead + "size: paper\ngrid: {size: [medium]}\n" + kFigures, "s.yaml", changes);
   EXPECT_EQ(study.variants[0].size, SizeClass::Small);
+  EXPECT_EQ(study.other_size, SizeClass::Small);
+  EXPECT_FALSE(read_study_text(kHead + "size: small\n" + kFigures, "s.yaml", changes).other_size)
+      << "the size that the file says";
 }
 
 TEST(StudyFile, AWeightedSpeedupNeedsEachApplicationAlone) {
@@ -71,10 +74,20 @@ TEST(StudyFile, AWeightedSpeedupNeedsEachApplicationAlone) {
   EXPECT_THAT(alone.parameters, ElementsAre("rows=4098", "columns=4098", "iterations=1"));
 }
 
-TEST(StudyFile, DesignsThatDoNotExistYetAreNoMistake) {
+TEST(StudyFile, AnApplicationAloneHasNothingOfTheDesign) {
+  const Study study = read(
+      "title: T\nsystem: ats-4gpu\nworkloads: [W10]\nvariants: {baseline: {}, probing: {design: tlb-probing, set: "
+      "{tlb_probing.hops: 2, gpu.l2.size: 1MiB}}}\nfigures: {f: {value: weighted-speedup, as: gain}}\n");
+  const NamedRun alone = alone_run(study, "W10", 0, study.variants[1], 1);
+  EXPECT_THAT(alone.overrides, ElementsAre("gpu.l2.size=1MiB", "gpus=1"));
+  Planner planner;
+  for (const NamedRun& run : study_runs(study)) EXPECT_NO_THROW(planner.plan(run)) << run_label(run);
+}
+
+TEST(StudyFile, DesignsThatAreExpectedAreNoMistake) {
   const Study study = read(kHead +
-                           "expects: no_such.statistic\nvariants: {b: {}, x: {design: no-such-design}}\nfigures: {f: "
-                           "{value: no_such.statistic}}\n");
+                           "expects: [no_such.statistic, no-such-design]\nvariants: {b: {}, x: {design: "
+                           "no-such-design}}\nfigures: {f: {value: no_such.statistic}}\n");
   EXPECT_EQ(study.variants[1].designs, "no-such-design");
 }
 
@@ -147,6 +160,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"BadSize", kHead + "size: smal\n" + kFigures, "s.yaml:4:7: There is no size `smal`"},
         Mistake{"BadSeed", kHead + "seeds: [one]\n" + kFigures, "s.yaml:4:9: a seed must be a whole number"},
         Mistake{"EmptyDesign", kHead + "design: a+\n" + kFigures, "s.yaml:4:9: designs are named as a or a+b"},
+        Mistake{"UnknownDesign", kHead + "variants: {x: {design: least-tlp}}\n" + kFigures,
+                "s.yaml:4:24: there is no design `least-tlp`. Did you mean `least-tlb`?"},
+        Mistake{"UnknownDesignOfTwo", kHead + "grid: {design: [baseline, dws+xyz]}\n" + kFigures,
+                "s.yaml:4:27: there is no design `xyz`."},
         Mistake{"WrongDesign", kHead + "variants: {x: {design: ideal-no-fault}}\n" + kFigures, "s.yaml:4:12: "},
         Mistake{"ValueList", kHead + "set: {gpus: [1, 2]}\n" + kFigures,
                 "`gpus` takes one value here; several go into `grid`."},
@@ -154,6 +171,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "two variants are called `baseline`."},
         Mistake{"VariantKey", kHead + "variants: {x: {desing: a}}\n" + kFigures,
                 "a variant has no key `desing`. Did you mean `design`?"},
+        Mistake{"FigurePath", kHead + "figures:\n  ../../x: {value: speedup}\n",
+                "s.yaml:5:3: a figure's name becomes part of a file's name: at most 100 characters, without `/`"},
+        Mistake{"FigureLongName", kHead + "figures:\n  " + std::string(101, 'f') + ": {value: speedup}\n",
+                "s.yaml:5:3: a figure's name becomes part of a file's name"},
         Mistake{"NoFigures", kHead, "a study needs `figures`"},
         Mistake{"FigureKey", figure("{vlaue: speedup}"),
                 "s.yaml:6:7: a figure has no key `vlaue`. Did you mean `value`?"},

@@ -121,6 +121,89 @@ TEST(IdealMigration, MayKeepTheInvalidations) {
   EXPECT_TRUE(rig.idle());
 }
 
+// Without the wait the answer comes at 1673. A line of the page is on its way to the host's cache when the page is to
+// leave, and at the next two looks, 16 cycles apart.
+TEST(Transfer, FromTheHostWaitsForLinesUnderWay) {
+  Rig rig(RigOptions::mmu(1), 0, 64);
+  unsigned looks = 0;
+  rig.line_pending = [&] { return ++looks <= 3; };
+  rig.ask(0, 9, 0);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 9), 1673U + 3 * 16);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+}
+
+/// A GPU with room for one page wants a second one: the first goes back to the host.
+void expect_evicted(Rig& rig) {
+  EXPECT_EQ(rig.uvm().evictions, 1U);
+  EXPECT_EQ(rig.uvm().migrations, 2U);
+  EXPECT_EQ(rig.host().driver().record({0, 8}).owner.device(), rig.host_device());
+  EXPECT_EQ(rig.host().driver().record({0, 9}).owner.device(), DeviceId{0});
+  EXPECT_FALSE(rig.gmmu(0).table(0).read(8).valid());
+  EXPECT_TRUE(rig.gmmu(0).table(0).read(9).valid());
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
+// The page that leaves takes no time: a fault waits for it no longer than for the batch that decides it.
+TEST(IdealMigration, EvictsInNoTime) {
+  RigOptions options = ideal(1, PagePolicy::OnTouch);
+  options.host.uvm.gpu_pages = 1;
+  options.host.uvm.migration.evict = true;
+  Rig rig(options, 0, 64);
+  rig.ask(0, 8, 0);
+  rig.ask(0, 9, 10'000);
+  rig.run();
+  expect_evicted(rig);
+  EXPECT_EQ(rig.part(MissPart::DriverParked), 0U);
+  EXPECT_EQ(rig.uvm().wait, 0U);
+}
+
+// With the invalidations' round kept, the fault waits for it alone.
+TEST(IdealMigration, EvictionMayKeepItsInvalidation) {
+  RigOptions options = RigOptions::mmu(1);
+  options.host.uvm.gpu_pages = 1;
+  options.host.uvm.migration = {.ideal = true, .keep_invalidation = true, .evict = true};
+  Rig rig(options, 0, 64);
+  rig.ask(0, 8, 0);
+  rig.ask(0, 9, 10'000);
+  rig.run();
+  expect_evicted(rig);
+  EXPECT_EQ(rig.part(MissPart::DriverParked), 150U + 101U + 150U);
+}
+
+// What lies on a GPU from the start can be evicted too.
+TEST(Eviction, SendsAPageAwayThatWasThereBeforeTheFirstCycle) {
+  RigOptions options = RigOptions::mmu(1);
+  options.host.uvm.gpu_pages = 1;
+  options.host.uvm.migration.evict = true;
+  Rig rig(options, 0, 64);
+  rig.own(0, 8);
+  rig.ask(0, 9, 0);
+  rig.run();
+  EXPECT_EQ(rig.uvm().evictions, 1U);
+  EXPECT_EQ(rig.host().driver().record({0, 8}).owner.device(), rig.host_device());
+  EXPECT_EQ(rig.host().driver().record({0, 9}).owner.device(), DeviceId{0});
+  EXPECT_TRUE(rig.idle());
+}
+
+// GPU 1's only frame has a copy of a page that GPU 0 owns. For another page the copies are given up.
+TEST(Eviction, MakesRoomWhereAReplicaLies) {
+  RigOptions options = RigOptions::mmu(2, PagePolicy::Replication);
+  options.host.uvm.gpu_pages = 1;
+  options.host.uvm.migration.evict = true;
+  Rig rig(options, 0, 64);
+  rig.ask(0, 8, 0);
+  rig.ask(1, 8, 10'000);
+  rig.ask(1, 9, 20'000);
+  rig.run();
+  EXPECT_EQ(rig.uvm().replications, 1U);
+  EXPECT_EQ(rig.uvm().evictions, 1U);
+  EXPECT_EQ(rig.host().driver().record({0, 9}).owner.device(), DeviceId{1});
+  EXPECT_GT(rig.answered(1, 9), 0U);
+  EXPECT_TRUE(rig.idle());
+}
+
 // GPU 2's mapping is void from 300 on: accesses that were on their way say nothing of the page's next place.
 TEST(AccessCounter, CountsNothingWhileItsMappingIsVoid) {
   Rig rig(RigOptions::mmu(3, PagePolicy::AccessCounter), 0, 64);

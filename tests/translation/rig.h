@@ -136,7 +136,7 @@ class Rig {
     PageRecord& record = host().driver().new_record(key);
     record.exists = true;
     record.owner = frames_.take(DeviceId{static_cast<std::uint8_t>(g)});
-    host().driver().note_resident(record.owner);
+    host().driver().note_resident(key, record.owner);
     map(g, number, pid);
     host().publish_at_start(key);
   }
@@ -205,7 +205,7 @@ class Rig {
   }
   std::uint64_t part(MissPart part) const {
     const auto p = static_cast<std::size_t>(part);
-    std::uint64_t sum = host_->mmu ? host_->mmu->parts().parts[p] : host_->iommu->parts().parts[p];
+    std::uint64_t sum = (host_->mmu ? host_->mmu->parts() : host_->iommu->parts()).total().parts[p];
     for (const auto& gpu : gpus_) sum += gpu->tlb->miss_stats().parts[p];
     return sum;
   }
@@ -224,6 +224,7 @@ class Rig {
 
   std::vector<Answer> answers;
   std::function<void(const Answer&)> on_answer;
+  std::function<bool()> line_pending;  ///< whether a page that is to leave a device has a line under way there
 
  private:
   struct GpuSide final : TranslationClient, PageCaches {
@@ -265,9 +266,10 @@ class Rig {
     }
     void forget(PageKey, PhysPage) override {}
     void drop_copies(PhysPage) override {}
-    bool can_write_back(PhysPage) override { return true; }
+    bool can_write_back(PhysPage) override { return !rig.line_pending || !rig.line_pending(); }
     void write_back(PhysPage, bool) override {}
     void page_came(PhysPage, PhysPage) override {}
+    void frame_reused(PhysPage) override {}
 
     Rig& rig;
     Partition& partition;
@@ -325,6 +327,7 @@ class Rig {
       message.accounted = accounted;
       wire.send(gpu, message);
     }
+    bool can_write_back(PhysPage) override { return !rig.line_pending || !rig.line_pending(); }
     void write_back(PhysPage) override {}
     void page_came(PhysPage, PhysPage) override {}
     void read_table(PhysLine, Transaction*, HandlerId) override {}

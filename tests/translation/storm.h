@@ -42,10 +42,9 @@ inline Storm make_storm(std::uint64_t seed) {
   o.host.uvm.uvm.replay = seed % 3 == 0 ? BatchReplay::PerBatch : BatchReplay::PerFault;
   o.host.uvm.uvm.concurrent_migrations = one_of({1, 2, 256});
   o.host.uvm.invalidate.targets = one_of({0, 1}) == 0 ? InvalidateTargets::Auto : InvalidateTargets::Broadcast;
-  if (o.host.uvm.policy == PagePolicy::OnTouch && one_of({0, 1}) == 0) {
-    o.host.uvm.gpu_pages = one_of({2, 4});
+  if (one_of({0, 1}) == 0) {
+    o.host.uvm.gpu_pages = one_of({1, 2, 4});
     o.host.uvm.migration.evict = true;
-    o.host.uvm.uvm.concurrent_migrations = 256;
   }
   o.gmmu.size.bits = one_of({0, 0, kLargePageBits});
   const CounterRegion regions[] = {CounterRegion::Page, CounterRegion::Of64K, CounterRegion::Of2M};
@@ -79,6 +78,7 @@ inline void expect_weathered(Rig& rig, const Storm& storm, std::uint64_t seed, b
             random() % 3 == 0, i);
   }
   use_answers(rig, random);
+  rig.line_pending = [&] { return random() % 3 == 0; };
   rig.run();
   EXPECT_EQ(rig.answers.size(), requests);
   EXPECT_TRUE(rig.idle());

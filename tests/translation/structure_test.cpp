@@ -153,6 +153,17 @@ RC_GTEST_PROP(PageTableInMemory, ReadsBackWhatWasWritten, ()) {
   RC_ASSERT(table.pages() == frames);
 }
 
+RC_GTEST_PROP(PageTableInMemory, HasAsManyNodesAsItSays, ()) {
+  const auto levels = *rc::gen::inRange(4U, 6U);
+  const PageSize size{*rc::gen::element(0U, kLargePageBits)};
+  const auto first = *rc::gen::inRange<std::uint64_t>(0, 1U << 26);
+  const auto count = *rc::gen::element<std::uint64_t>(0, 1, 511, 512, 513, 3000, 1U << 19);
+  std::uint64_t frames = 0;
+  PageTable table(levels, size, [&] { return PhysPage{DeviceId{0}, frames++}; });
+  table.cover(first, count);
+  RC_ASSERT(PageTable::nodes(levels, size, first, count) == frames);
+}
+
 TEST(PageTableEntry, KeepsItsFieldsApart) {
   Pte entry = Pte::leaf({PhysPage{DeviceId{0xff}, 0xffff'ffff}, false, 0}, true);
   entry.set_access_bits(0x7ff);

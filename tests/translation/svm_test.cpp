@@ -90,7 +90,9 @@ TEST(SvmIommu, WaitingForAPlaceIsNotPutToTheLookup) {
   SvmBench bench(spec);
   for (std::uint64_t i = 0; i < 6; ++i) bench.ask(SvmBench::cold(i), 1000);
   bench.run();
-  const auto part = [&](MissPart which) { return bench.iommu().parts().parts[static_cast<std::size_t>(which)]; };
+  const auto part = [&](MissPart which) {
+    return bench.iommu().parts().total().parts[static_cast<std::size_t>(which)];
+  };
   EXPECT_EQ(part(MissPart::IommuTlb), 6U * 20);
   EXPECT_EQ(part(MissPart::IommuWalk), 6U * 400);
   EXPECT_EQ(part(MissPart::IommuQueue), 400U * (1 + 2 + 3 + 4 + 5));

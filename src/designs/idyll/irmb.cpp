@@ -38,6 +38,10 @@ Irmb::WriteBack* Irmb::free_buffer() {
 }
 
 bool Irmb::hides(PageKey page) const {
+  return holds(page) || std::ranges::find(waiting_, page, &Waiting::page) != waiting_.end();
+}
+
+bool Irmb::holds(PageKey page) const {
   return array_.holds(page) || std::ranges::any_of(buffers_, [&](const WriteBack& b) { return b.holds(page); });
 }
 
@@ -57,8 +61,27 @@ bool Irmb::admits(PageKey page) {
 
 // ------------------------------------------------------------------------------------------------------ invalidations
 
+bool Irmb::offer(PageKey page) {
+  if (waiting_.empty() && has_room(page)) {
+    take(page, 0);
+    return true;
+  }
+  waiting_.push_back({page, gmmu_.partition().now()});
+  return false;
+}
+
+/// There may be room for those that wait, in order.
+void Irmb::take_waiting() {
+  while (!waiting_.empty() && has_room(waiting_.front().page)) {
+    const Waiting first = waiting_.front();
+    waiting_.pop_front();
+    take(first.page, gmmu_.partition().now() - first.since);
+    gmmu_.invalidation_taken(first.page);
+  }
+}
+
 bool Irmb::has_room(PageKey page) {
-  if (free_buffer() != nullptr || hides(page)) return true;
+  if (free_buffer() != nullptr || holds(page)) return true;
   const MergeBuffer::Way way = array_.way_of(page);
   return way != MergeBuffer::Way::EvictsBase && way != MergeBuffer::Way::EvictsOffsets;
 }
@@ -66,8 +89,8 @@ bool Irmb::has_room(PageKey page) {
 void Irmb::take(PageKey page, Cycle waited) {
   ++stats_.inserts;
   stats_.stall_cycles += waited;
-  gmmu_.stats().invalidation_cycles += spec_.latency;
-  if (hides(page)) {
+  gmmu_.stats().invalidation_cycles += waited + spec_.latency;
+  if (holds(page)) {
     ++stats_.duplicates;
     ++gmmu_.stats().unnecessary;
     return;
@@ -89,6 +112,7 @@ void Irmb::take(PageKey page, Cycle waited) {
 bool Irmb::cancel(PageKey page) {
   if (array_.remove(page)) {
     ++stats_.cancelled;
+    take_waiting();
     return true;
   }
   const auto found = std::ranges::find_if(buffers_, [&](const WriteBack& b) { return b.holds(page); });
@@ -126,19 +150,15 @@ void Irmb::begin(WriteBack& buffer) {
   walk_next(buffer);
 }
 
-/// The walk of the next offset; after the last one there is none, and the buffer is free.
-Walk* Irmb::next_walk(WriteBack& buffer) {
+/// Asks for the walk of the next offset, behind all that wait for a walker; after the last one the buffer is free.
+void Irmb::walk_next(WriteBack& buffer) {
   if (buffer.next == buffer.pages.offsets.size()) {
     buffer.walk = nullptr;
-    gmmu_.take_stalled();
-    return nullptr;
+    take_waiting();
+    return;
   }
   buffer.walk = &gmmu_.walk_for(*this, WalkKind::Writeback, buffer.pages.page(buffer.pages.offsets[buffer.next]));
-  return buffer.walk;
-}
-
-void Irmb::walk_next(WriteBack& buffer) {
-  if (Walk* walk = next_walk(buffer)) gmmu_.walkers().submit(*walk, WalkSource::Writeback);
+  gmmu_.walkers().submit(*buffer.walk, WalkSource::Writeback);
 }
 
 void Irmb::walked(Walk& walk) {
@@ -147,7 +167,7 @@ void Irmb::walked(Walk& walk) {
   gmmu_.stats().invalidation_cycles += gmmu_.partition().now() - walk.submitted;
   ++stats_.ptes_written;
   ++buffer.next;
-  if (Walk* next = next_walk(buffer)) gmmu_.walkers().follow(*next, WalkSource::Writeback);
+  walk_next(buffer);
 }
 
 }  // namespace nearfar

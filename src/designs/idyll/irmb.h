@@ -1,6 +1,6 @@
 // The Invalidation Request Merging Buffer (IRMB) of IDYLL, beside a GPU's L2 TLB: takes invalidations of the local page
 // table and acknowledges them at once. Entries that have to make room, or that idle walkers have time for, go through
-// write-back buffers to the page table: one walker does the pages of an entry, one after another. Until then a miss of
+// write-back buffers to the page table, one page after another, each in its turn among the misses. Until then a miss of
 // such a page faults without a walk.
 //
 // What can race, and what decides:
@@ -9,9 +9,12 @@
 //   … page in a buffer, being walked  the mapping's write waits behind it (order of requests for one page)
 //   invalidation, mapping queued      the mapping's write is taken back, its request faults again
 //   … mapping's write being walked    it writes; the page is hidden here, and written back later
+//   invalidation, no room             the TLBs have forgotten the page; it is hidden here while its invalidation waits,
+//                                     and no mapping of it comes, since the host waits for the acknowledgement
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -48,16 +51,19 @@ class Irmb final : public DesignPart, public WalkGate, public Invalidator, publi
   bool asks_replays() const override { return true; }
   bool admits(PageKey page) override;
 
-  bool has_room(PageKey page) override;
-  void take(PageKey page, Cycle waited) override;
+  bool offer(PageKey page) override;
+  std::size_t waiting() const override { return waiting_.size(); }
   bool hides(PageKey page) const override;
   bool cancel(PageKey page) override;
   void walkers_have_room() override;
 
   void walked(Walk& walk) override;
 
+  /// Puts an invalidation, for which there is room, and which has waited for it so long, into the buffer.
+  void take(PageKey page, Cycle waited);
+
   const MergeBuffer& array() const { return array_; }
-  /// Invalidations that have not reached the page table.
+  /// Invalidations in the buffer that have not reached the page table.
   std::uint64_t pending() const;
   IrmbStats& stats() { return stats_; }
 
@@ -72,15 +78,24 @@ class Irmb final : public DesignPart, public WalkGate, public Invalidator, publi
     bool holds(PageKey page) const;
   };
 
+  /// An invalidation that needs a write-back buffer, or stands behind one that does.
+  struct Waiting {
+    PageKey page;
+    Cycle since = 0;
+  };
+
+  bool has_room(PageKey page);
+  bool holds(PageKey page) const;
+  void take_waiting();
   WriteBack* free_buffer();
   void begin(WriteBack& buffer);
-  Walk* next_walk(WriteBack& buffer);
   void walk_next(WriteBack& buffer);
 
   Gmmu& gmmu_;
   IrmbSpec spec_;
   MergeBuffer array_;
   std::vector<WriteBack> buffers_;
+  std::deque<Waiting> waiting_;
   IrmbStats stats_;
 };
 

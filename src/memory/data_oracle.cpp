@@ -1,0 +1,434 @@
+#include "memory/data_oracle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+#include "sim/error.h"
+
+namespace nearfar {
+namespace {
+
+std::string name_of(PhysLine line) {
+  return fmt::format("line {} of frame {} of device {}", line.index(), line.page().frame(), line.device().value);
+}
+
+std::string name_of(const LineImage& image, unsigned line_bytes) {
+  const auto one = [](LineVersion version) {
+    return version == kUndefinedByte ? std::string("undefined") : fmt::format("{}", version);
+  };
+  if (image.is_uniform()) return one(image.uniform());
+  // Runs of bytes that hold the same write.
+  std::string text;
+  for (unsigned begin = 0; begin < line_bytes;) {
+    unsigned end = begin + 1;
+    while (end < line_bytes && image.at(end) == image.at(begin)) ++end;
+    text += fmt::format("{}{}-{}:{}", text.empty() ? "" : " ", begin, end - 1, one(image.at(begin)));
+    begin = end;
+  }
+  return text;
+}
+
+const LineImage kUnwritten;
+
+}  // namespace
+
+DataWatch::RecordLine& DataWatch::Record::part(unsigned line) {
+  const std::uint64_t below = (std::uint64_t{1} << line) - 1;
+  return parts[static_cast<std::size_t>(std::popcount(lines & below))];
+}
+
+DataWatch::DataWatch(DataOracle& oracle, Partition& partition, unsigned line_bytes)
+    : oracle_(oracle), partition_(partition), line_bytes_(line_bytes) {}
+
+DataWatch::Unit& DataWatch::unit(LoadUnit which) {
+  std::vector<Unit>& units = which.scalar() ? scalar_units_ : vector_units_;
+  if (which.index() >= units.size()) units.resize(which.index() + 1);
+  return units[which.index()];
+}
+
+RecordId DataWatch::take_record() {
+  if (free_record_ == 0) {
+    if (used_chunks_ == kChunks) fail("more requests are in flight than it has records for");
+    chunks_[used_chunks_] = std::make_unique<Chunk>();
+    const auto first = static_cast<RecordId>(used_chunks_ * kChunk + 1);
+    ++used_chunks_;
+    for (std::size_t i = kChunk; i-- > 0;) {
+      const RecordId id = first + static_cast<RecordId>(i);
+      record(id).next_free = free_record_;
+      free_record_ = id;
+    }
+  }
+  const RecordId id = free_record_;
+  Record& taken = record(id);
+  free_record_ = taken.next_free;
+  taken.lines = taken.open = 0;
+  taken.loads = false;
+  taken.parts.clear();
+  return id;
+}
+
+/// Lines of a request have been answered; with the last of them its record is free.
+void DataWatch::close(RecordId id, Record& closed, std::uint64_t lines) {
+  if ((closed.open & lines) != lines) fail("a request was answered twice");
+  closed.open &= ~lines;
+  if (closed.open != 0) return;
+  closed.next_free = free_record_;
+  free_record_ = id;
+}
+
+DataWatch::Record& DataWatch::record_of(DeviceId requester, RecordId id) { return oracle_.watch(requester).record(id); }
+
+void DataWatch::log(MemoryEvent event) {
+  event.time = partition_.now();
+  log_.push_back(std::move(event));
+}
+
+void DataWatch::fail(const std::string& why) const {
+  throw SimulationError(
+      fmt::format("check: at cycle {} in device {}: {}", partition_.now(), partition_.device().value, why));
+}
+
+// -------------------------------------------------------------------------------------------------- the unit that asks
+
+std::uint64_t DataWatch::last_own_store(const Unit& unit, PhysLine line) const {
+  const auto found = unit.own.find(line.value);
+  return found == unit.own.end() ? 0 : found->second;
+}
+
+void DataWatch::check_unit_sees(LoadUnit which, PhysLine line, std::uint64_t newest_store, const char* what) {
+  if (last_own_store(unit(which), line) <= newest_store) return;
+  fail(fmt::format("{} {} {}, which is older than a store of its own", which.name(), what, name_of(line)));
+}
+
+RecordId DataWatch::loads_issued(LoadUnit which, std::uint8_t application, Location first, PhysPage page,
+                                 std::uint64_t lines) {
+  Unit& asks = unit(which);
+  const RecordId id = take_record();
+  Record& issued = record(id);
+  issued.page = page;
+  issued.first = first;
+  issued.unit = which;
+  issued.application = application;
+  issued.loads = true;
+  issued.lines = issued.open = lines;
+  for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
+    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
+    RecordLine& part = issued.parts.emplace_back();
+    part.own_before = last_own_store(asks, line);
+    asks.pending[line.value] = {id, asks.stores, asks.acquired};
+  }
+  return id;
+}
+
+RecordId DataWatch::store_issued(RecordId id, LoadUnit which, std::uint8_t application, Location first, PhysLine line,
+                                 const ByteMask& mask) {
+  Unit& asks = unit(which);
+  if (id == 0) {
+    id = take_record();
+    Record& begun = record(id);
+    begun.page = line.page();
+    begun.first = first;
+    begun.unit = which;
+    begun.application = application;
+  }
+  Record& issued = record(id);
+  const std::uint64_t bit = std::uint64_t{1} << line.index();
+  issued.lines |= bit;
+  issued.open |= bit;
+  // Lines come in ascending order.
+  RecordLine& part = issued.parts.emplace_back();
+  part.mask = mask;
+  part.store = ++asks.stores;
+  ++asks.unacknowledged;
+  asks.own[line.value] = part.store;
+  return id;
+}
+
+void DataWatch::atomics_issued(RecordId id, LoadUnit which) {
+  Unit& asks = unit(which);
+  Record& issued = record(id);
+  issued.loads = true;
+  asks.unacknowledged -= issued.parts.size();
+  for (std::uint64_t rest = issued.lines; rest != 0; rest &= rest - 1) {
+    const PhysLine line{issued.page, static_cast<unsigned>(std::countr_zero(rest))};
+    issued.part(line.index()).own_before = last_own_store(asks, line);
+    asks.pending[line.value] = {id, asks.stores, asks.acquired};
+  }
+}
+
+void DataWatch::l1_written(LoadUnit which, L1Image& copy, const ByteMask& mask) const {
+  copy.image.write(mask, kOwnStore, line_bytes_);
+  const std::vector<Unit>& units = which.scalar() ? scalar_units_ : vector_units_;
+  copy.newest_store = units[which.index()].stores;
+}
+
+void DataWatch::l1_hit(LoadUnit which, std::uint8_t application, Location location, PhysLine line,
+                       const L1Image& copy) {
+  check_unit_sees(which, line, copy.newest_store, "hits");
+  MemoryEvent event;
+  event.kind = MemoryEvent::Kind::Returned;
+  event.application = application;
+  event.unit = which;
+  event.location = location;
+  event.acquired = unit(which).acquired;
+  event.image = copy.image;
+  log(std::move(event));
+}
+
+void DataWatch::load_joined(LoadUnit which, PhysLine line) {
+  Unit& asks = unit(which);
+  const auto found = asks.pending.find(line.value);
+  if (found == asks.pending.end()) fail(fmt::format("{} joins {}, which is not pending", which.name(), name_of(line)));
+  check_unit_sees(which, line, found->second.newest_store, "joins");
+  found->second.acquired = asks.acquired;
+}
+
+void DataWatch::filled(LoadUnit which, PhysLine line, L1Image* copy) {
+  Unit& asks = unit(which);
+  const auto found = asks.pending.find(line.value);
+  if (found == asks.pending.end()) {
+    fail(fmt::format("{} was given {}, which it had not asked for", which.name(), name_of(line)));
+  }
+  const PendingLoad pending = found->second;
+  asks.pending.erase(found);
+  Record& asked = record(pending.record);
+  RecordLine& part = asked.part(line.index());
+  if (!part.served) fail(fmt::format("{} was given {}, which nobody had served", which.name(), name_of(line)));
+  if (copy != nullptr) {
+    check_unit_sees(which, line, pending.newest_store, "keeps");
+    copy->image = part.image;
+    copy->newest_store = pending.newest_store;
+  }
+  MemoryEvent event;
+  event.kind = MemoryEvent::Kind::Returned;
+  event.application = asked.application;
+  event.unit = which;
+  event.location = asked.location(line.index());
+  event.acquired = pending.acquired;
+  event.image = std::move(part.image);
+  log(std::move(event));
+  close(pending.record, asked, std::uint64_t{1} << line.index());
+}
+
+void DataWatch::stores_acknowledged(RecordId id, std::uint64_t lines) {
+  Record& stored = record(id);
+  for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
+    const PhysLine line{stored.page, static_cast<unsigned>(std::countr_zero(rest))};
+    if (!stored.part(line.index()).ordered) {
+      fail(fmt::format("a store of {} to {} was acknowledged before its home had ordered it", stored.unit.name(),
+                       name_of(line)));
+    }
+  }
+  unit(stored.unit).unacknowledged -= static_cast<std::uint64_t>(std::popcount(lines));
+  close(id, stored, lines);
+}
+
+void DataWatch::parked_runs(LoadUnit which, const WaveAccess& access) {
+  std::vector<WaveAccess>& parked = unit(which).parked;
+  const auto found = std::ranges::find_if(parked, [&](const WaveAccess& waits) {
+    return waits.wave == access.wave && waits.page == access.page && waits.writes == access.writes &&
+           (waits.lines & access.lines) == access.lines;
+  });
+  if (found == parked.end()) fail("an access that did not wait for its translation has got it");
+  found->lines &= ~access.lines;
+  if (found->lines == 0) parked.erase(found);
+}
+
+void DataWatch::passes_none_parked(LoadUnit which, const WaveAccess& access) {
+  for (const WaveAccess& waits : unit(which).parked) {
+    if (waits.wave != access.wave || waits.page != access.page || (waits.lines & access.lines) == 0) continue;
+    if (!waits.writes && !access.writes) continue;
+    fail(fmt::format("a {} of wavefront {} of {} passes an older {} of its own to line {} of virtual page {:#x}",
+                     access.writes ? "store" : "load", access.wave, which.name(), waits.writes ? "store" : "load",
+                     std::countr_zero(waits.lines & access.lines), access.page.value));
+  }
+}
+
+void DataWatch::released(LoadUnit which) {
+  if (unit(which).unacknowledged != 0) {
+    fail(fmt::format("{} passes a fence, but {} of its stores have not been acknowledged", which.name(),
+                     unit(which).unacknowledged));
+  }
+  MemoryEvent event;
+  event.kind = MemoryEvent::Kind::Release;
+  event.unit = which;
+  log(std::move(event));
+}
+
+void DataWatch::acquired(LoadUnit which) {
+  Unit& acquires = unit(which);
+  acquires.acquired = partition_.now();
+  // What it stored before is at its home; loads that are pending still need to know of it.
+  if (acquires.unacknowledged == 0 && acquires.pending.empty()) acquires.own.clear();
+}
+
+void DataWatch::boundary(std::uint8_t application) {
+  MemoryEvent event;
+  event.kind = MemoryEvent::Kind::Boundary;
+  event.application = application;
+  log(std::move(event));
+}
+
+// --------------------------------------------------------------------------------------------------- the home of a
+// line
+
+const LineImage& DataWatch::truth_of(PhysLine line) const {
+  const auto found = truth_.find(line.value);
+  return found == truth_.end() ? kUnwritten : found->second.image;
+}
+
+void DataWatch::write_ordered(DeviceId requester, RecordId id, PhysLine line) {
+  Record& asked = record_of(requester, id);
+  RecordLine& part = asked.part(line.index());
+  if (asked.page != line.page()) fail(fmt::format("a store to another line was ordered at {}", name_of(line)));
+  if (part.ordered) fail(fmt::format("a store to {} was ordered twice", name_of(line)));
+  std::uint64_t& last = ordered_[{line.value, asked.unit.value}];
+  if (part.store <= last) {
+    fail(fmt::format("two stores of {} to {} were ordered the wrong way round", asked.unit.name(), name_of(line)));
+  }
+  last = part.store;
+  Truth& truth = truth_[line.value];
+  part.version = ++truth.version;
+  part.ordered = true;
+  truth.image.write(part.mask, part.version, line_bytes_);
+  MemoryEvent event;
+  event.kind = MemoryEvent::Kind::Ordered;
+  event.application = asked.application;
+  event.unit = asked.unit;
+  event.location = asked.location(line.index());
+  event.version = part.version;
+  event.mask = part.mask;
+  log(std::move(event));
+}
+
+void DataWatch::read_ordered(DeviceId requester, RecordId id, PhysLine line) {
+  Record& asked = record_of(requester, id);
+  RecordLine& part = asked.part(line.index());
+  const auto found = ordered_.find({line.value, asked.unit.value});
+  const std::uint64_t last = found == ordered_.end() ? 0 : found->second;
+  if (last < part.own_before) {
+    fail(fmt::format("a load of {} by {} passed a store of its own", name_of(line), asked.unit.name()));
+  }
+  part.image = truth_of(line);
+}
+
+void DataWatch::write_applied(DeviceId requester, RecordId id, PhysLine line, LineImage& copy) {
+  const RecordLine& part = record_of(requester, id).part(line.index());
+  if (!part.ordered) fail(fmt::format("a store to {} was performed before it was ordered", name_of(line)));
+  copy.write(part.mask, part.version, line_bytes_);
+}
+
+RecordId DataWatch::keep_write(DeviceId requester, RecordId id, PhysLine line) {
+  const RecordLine& part = record_of(requester, id).part(line.index());
+  const RecordId kept = take_record();
+  Record& record = this->record(kept);
+  record.page = line.page();
+  record.lines = record.open = std::uint64_t{1} << line.index();
+  RecordLine& copy = record.parts.emplace_back();
+  copy.mask = part.mask;
+  copy.version = part.version;
+  copy.ordered = true;
+  return kept;
+}
+
+void DataWatch::kept_write_applied(RecordId id, PhysLine line, LineImage& copy) {
+  write_applied(partition_.device(), id, line, copy);
+  close(id, record(id), std::uint64_t{1} << line.index());
+}
+
+void DataWatch::read_served(DeviceId requester, RecordId id, PhysLine line, const LineImage& copy) {
+  RecordLine& part = record_of(requester, id).part(line.index());
+  if (!copy.same(part.image, line_bytes_)) {
+    fail(fmt::format("the home of {} served versions {}, but {} were ordered before", name_of(line),
+                     name_of(copy, line_bytes_), name_of(part.image, line_bytes_)));
+  }
+  part.served = true;
+}
+
+LineImage DataWatch::fetched(PhysLine line) const {
+  const auto found = memory_.find(line.value);
+  return found == memory_.end() ? LineImage() : found->second;
+}
+
+void DataWatch::written_back(PhysLine line, const LineImage& copy) {
+  if (!copy.same(truth_of(line), line_bytes_)) {
+    fail(fmt::format("versions {} of {} were written to memory, but {} were ordered", name_of(copy, line_bytes_),
+                     name_of(line), name_of(truth_of(line), line_bytes_)));
+  }
+  memory_[line.value] = copy;
+}
+
+/// A clean line leaves the cache: memory must have what it held.
+void DataWatch::dropped(PhysLine line, const LineImage& copy) const {
+  const LineImage memory = fetched(line);
+  if (copy.same(memory, line_bytes_)) return;
+  fail(fmt::format("versions {} of {} were dropped, but memory holds {}", name_of(copy, line_bytes_), name_of(line),
+                   name_of(memory, line_bytes_)));
+}
+
+void DataWatch::page_leaves(PhysPage page) {
+  DataOracle::PageContents contents;
+  for (unsigned i = 0; i < 1U << kLineIndexBits; ++i) {
+    const PhysLine line{page, i};
+    const auto truth = truth_.find(line.value);
+    if (truth == truth_.end()) continue;
+    const LineImage memory = fetched(line);
+    if (!memory.same(truth->second.image, line_bytes_)) {
+      fail(fmt::format("{} leaves with versions {}, but {} were ordered", name_of(line), name_of(memory, line_bytes_),
+                       name_of(truth->second.image, line_bytes_)));
+    }
+    contents.lines.push_back({i, truth->second.version, memory});
+  }
+  const std::scoped_lock lock(oracle_.in_transit_mutex_);
+  oracle_.in_transit_[page.value] = std::move(contents);
+}
+
+void DataWatch::page_came(PhysPage from, PhysPage to) {
+  for (unsigned i = 0; i < 1U << kLineIndexBits; ++i) {
+    truth_.erase(PhysLine(to, i).value);
+    memory_.erase(PhysLine(to, i).value);
+  }
+  const std::scoped_lock lock(oracle_.in_transit_mutex_);
+  const auto found = oracle_.in_transit_.find(from.value);
+  if (found == oracle_.in_transit_.end()) {
+    fail(fmt::format("frame {} of device {} came from a frame that nobody sent", to.frame(), to.device().value));
+  }
+  for (const DataOracle::PageContents::Line& line : found->second.lines) {
+    truth_[PhysLine(to, line.index).value] = {line.version, line.image};
+    memory_[PhysLine(to, line.index).value] = line.image;
+  }
+}
+
+void DataWatch::check_written_back() const {
+  for (const auto& [key, truth] : truth_) {
+    const LineImage memory = fetched(PhysLine{key});
+    if (memory.same(truth.image, line_bytes_)) continue;
+    fail(fmt::format("at the end memory holds versions {} of {}, but {} were ordered", name_of(memory, line_bytes_),
+                     name_of(PhysLine{key}), name_of(truth.image, line_bytes_)));
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------- all of
+// them
+
+DataWatch& DataOracle::add_device(Partition& partition) {
+  watches_.push_back(std::make_unique<DataWatch>(*this, partition, line_bytes_));
+  return *watches_.back();
+}
+
+void DataOracle::merge() {
+  merged_.clear();
+  for (const auto& watch : watches_) {
+    for (const MemoryEvent& event : watch->log_) merged_.push_back(&event);
+  }
+  std::ranges::stable_sort(merged_, [](const MemoryEvent* a, const MemoryEvent* b) {
+    return std::tie(a->time, a->kind) < std::tie(b->time, b->kind);
+  });
+  for (const MemoryEvent* event : merged_) model_.see(*event);
+  for (const auto& watch : watches_) watch->log_.clear();
+}
+
+}  // namespace nearfar

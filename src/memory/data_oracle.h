@@ -1,0 +1,236 @@
+// The data oracle of --check: follows the bytes of every line through caches, memory and messages.
+//
+// Each device has a watch of its own, which its caches tell what they do. Copies of lines carry images: for every byte
+// the write that it holds. A watch checks at once what its own device must hold to, whatever designs are on:
+//   - a home orders the writes to a line; what it serves, evicts, flushes or sends away holds exactly those, in order;
+//   - a home orders a unit's load behind the stores that the unit had sent before it;
+//   - an L1 never holds or joins a line that is older than a store of its own unit;
+//   - accesses of a wavefront to one line, of which one writes, do not pass each other;
+//   - a fence passes when all stores of its compute unit have been acknowledged.
+// What takes more than one device to see, the memory model judges, from what the watches write down; their logs are
+// merged between windows, in the order of time. So a checked run works on any number of threads.
+//
+// A request in flight has a record in the watch of the device that asked; its number travels with the request, and the
+// home writes what it serves into the record. Requester and home use it in turns, a message apart.
+#pragma once
+
+#include <array>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "memory/line_image.h"
+#include "memory/memory_model.h"
+#include "sim/partition.h"
+#include "sim/types.h"
+
+namespace nearfar {
+
+class DataOracle;
+
+/// A line in an L1, by its slot.
+struct L1Image {
+  LineImage image;
+  std::uint64_t newest_store = 0;  ///< stores of the unit up to this one are in it, or are other lines'
+};
+
+/// The number of a request's record; 0 is none.
+using RecordId = std::uint32_t;
+
+class DataWatch {
+ public:
+  DataWatch(DataOracle& oracle, Partition& partition, unsigned line_bytes);
+
+  const DataOracle& oracle() const { return oracle_; }
+
+  // ------------------------------------------------------------------------------------------ the unit that asks
+  /// Loads that the L1 does not hold leave for their home: lines `lines` of `page`, the first of which is `first`.
+  RecordId loads_issued(LoadUnit unit, std::uint8_t application, Location first, PhysPage page, std::uint64_t lines);
+  /// A store, or the store of an atomic, enters the L1 on its way to its home. With a record of 0 it begins one, to
+  /// which the other lines of the same page are added.
+  RecordId store_issued(RecordId record, LoadUnit unit, std::uint8_t application, Location first, PhysLine line,
+                        const ByteMask& mask);
+  /// An atomic's lines, all of which store_issued() has been told of, are loads as well.
+  void atomics_issued(RecordId record, LoadUnit unit);
+  /// A store finds its line in the L1.
+  void l1_written(LoadUnit unit, L1Image& copy, const ByteMask& mask) const;
+  /// A load finds its line in the L1; or joins one that is pending.
+  void l1_hit(LoadUnit unit, std::uint8_t application, Location location, PhysLine line, const L1Image& copy);
+  void load_joined(LoadUnit unit, PhysLine line);
+  /// A line that was asked for has come, and is kept in `copy` if that is not null.
+  void filled(LoadUnit unit, PhysLine line, L1Image* copy);
+  /// Stores have been acknowledged.
+  void stores_acknowledged(RecordId record, std::uint64_t lines);
+
+  /// A wavefront's access to lines of a page.
+  struct WaveAccess {
+    unsigned wave = 0;
+    VirtPage page;
+    std::uint64_t lines = 0;
+    bool writes = false;
+  };
+  /// It waits aside for its translation; some of its lines are looked up at last; another that did not wait is looked
+  /// up, and must not pass one of the same wavefront that waits.
+  void parked(LoadUnit unit, const WaveAccess& access) { this->unit(unit).parked.push_back(access); }
+  void parked_runs(LoadUnit unit, const WaveAccess& access);
+  void passes_none_parked(LoadUnit unit, const WaveAccess& access);
+
+  /// All that a compute unit stored has been acknowledged (a fence); its L1 drops what it holds (a fence, a kernel).
+  void released(LoadUnit unit);
+  void acquired(LoadUnit unit);
+  /// An application passes a kernel boundary; the host says so.
+  void boundary(std::uint8_t application);
+
+  // ------------------------------------------------------------------------------------------- the home of a line
+  /// The home orders a write, or the read of a request: from now on every later request comes behind it.
+  void write_ordered(DeviceId requester, RecordId record, PhysLine line);
+  void read_ordered(DeviceId requester, RecordId record, PhysLine line);
+  /// A write that has been ordered reaches the copy in the home's cache; a read takes its data from there.
+  void write_applied(DeviceId requester, RecordId record, PhysLine line, LineImage& copy);
+  /// A write that has been ordered waits for the rest of its line: it is acknowledged meanwhile, so the home keeps what
+  /// it writes in a record of its own, until it reaches the copy.
+  RecordId keep_write(DeviceId requester, RecordId record, PhysLine line);
+  void kept_write_applied(RecordId record, PhysLine line, LineImage& copy);
+  void read_served(DeviceId requester, RecordId record, PhysLine line, const LineImage& copy);
+  /// A line comes from memory into the cache, or is allocated without it; a line goes to memory, or is dropped.
+  LineImage fetched(PhysLine line) const;
+  static LineImage undefined() { return LineImage(kUndefinedByte); }
+  void written_back(PhysLine line, const LineImage& copy);
+  void dropped(PhysLine line, const LineImage& copy) const;
+
+  /// The contents of a frame, all of which are in memory, leave for another; or have come from one.
+  void page_leaves(PhysPage page);
+  void page_came(PhysPage from, PhysPage to);
+
+  /// At the end of a run, with all caches written back: memory holds what was ordered last.
+  void check_written_back() const;
+
+ private:
+  friend class DataOracle;
+
+  /// A line of a request.
+  struct RecordLine {
+    ByteMask mask;                 ///< writes
+    LineVersion version = 0;       ///< writes: their number in the home's order
+    std::uint64_t store = 0;       ///< writes: which store of the unit it is
+    std::uint64_t own_before = 0;  ///< loads: the unit's last store to the line before it
+    LineImage image;               ///< loads: what has been ordered before it, then what it was served
+    bool served = false;
+    bool ordered = false;
+  };
+  struct Record {
+    PhysPage page;
+    Location first;  ///< of line 0 of the page
+    LoadUnit unit;
+    std::uint64_t lines = 0;  ///< of which `parts` has one each, in order
+    std::uint64_t open = 0;   ///< not answered yet
+    std::uint8_t application = 0;
+    bool loads = false;
+    std::vector<RecordLine> parts;
+    RecordId next_free = 0;
+
+    RecordLine& part(unsigned line);
+    Location location(unsigned line) const { return {first.value + line}; }
+  };
+  struct PendingLoad {
+    RecordId record = 0;
+    std::uint64_t newest_store = 0;  ///< the unit's last store when it was issued
+    Cycle acquired = 0;              ///< the unit's last acquire when the last load joined
+  };
+  struct Hash {
+    std::size_t operator()(std::uint64_t key) const { return (key ^ key >> 29) * 0x9e3779b97f4a7c15ULL; }
+  };
+  template <class Value>
+  using LineMap = boost::unordered_flat_map<std::uint64_t, Value, Hash>;
+  struct Unit {
+    std::uint64_t stores = 0;          ///< so far; a store's number is the count with it
+    std::uint64_t unacknowledged = 0;  ///< stores, atomics not among them
+    LineMap<std::uint64_t> own;        ///< last store to a line
+    LineMap<PendingLoad> pending;
+    Cycle acquired = 0;
+    std::vector<WaveAccess> parked;
+  };
+  struct Truth {
+    LineVersion version = 0;
+    LineImage image;
+  };
+
+  static constexpr std::size_t kChunk = 256;
+  static constexpr std::size_t kChunks = std::size_t{1} << 14;
+  using Chunk = std::array<Record, kChunk>;
+
+  Unit& unit(LoadUnit unit);
+  Record& record(RecordId id) { return (*chunks_[(id - 1) / kChunk])[(id - 1) % kChunk]; }
+  RecordId take_record();
+  void close(RecordId id, Record& record, std::uint64_t lines);
+  Record& record_of(DeviceId requester, RecordId id);
+  std::uint64_t last_own_store(const Unit& unit, PhysLine line) const;
+  void check_unit_sees(LoadUnit unit, PhysLine line, std::uint64_t newest_store, const char* what);
+  void log(MemoryEvent event);
+  const LineImage& truth_of(PhysLine line) const;
+  [[noreturn]] void fail(const std::string& why) const;
+
+  DataOracle& oracle_;
+  Partition& partition_;
+  unsigned line_bytes_;
+  std::vector<Unit> vector_units_;
+  std::vector<Unit> scalar_units_;
+  std::array<std::unique_ptr<Chunk>, kChunks> chunks_;
+  std::size_t used_chunks_ = 0;
+  RecordId free_record_ = 0;
+  LineMap<Truth> truth_;       ///< what the home has ordered, by line of this device
+  LineMap<LineImage> memory_;  ///< what its memory holds
+  struct UnitLine {
+    std::uint64_t line;
+    std::uint32_t unit;
+    bool operator==(const UnitLine&) const = default;
+  };
+  struct UnitLineHash {
+    std::size_t operator()(const UnitLine& key) const { return Hash()(key.line * 0x2545f4914f6cdd1dULL + key.unit); }
+  };
+  boost::unordered_flat_map<UnitLine, std::uint64_t, UnitLineHash> ordered_;  ///< a unit's last store ordered here
+  std::vector<MemoryEvent> log_;
+};
+
+/// The watches of all devices, and what they come to together.
+class DataOracle {
+ public:
+  /// Where pages are copied by nobody (ideal designs), frames are what programs know.
+  DataOracle(unsigned line_bytes, bool by_frame) : line_bytes_(line_bytes), by_frame_(by_frame), model_(line_bytes) {}
+
+  DataWatch& add_device(Partition& partition);
+  DataWatch& watch(DeviceId device) { return *watches_[device.value]; }
+  /// Where a program's line lies for the oracle. `copies`: each GPU has a copy of its own.
+  Location locate(std::uint8_t application, DeviceId gpu, VirtPage page, PhysPage frame, bool copies) const {
+    if (by_frame_) return Location::of_frame(PhysLine{frame, 0});
+    return copies ? Location::of_copy(application, gpu, page, 0) : Location::of_virtual(application, page, 0);
+  }
+
+  /// Judges what has happened since the last time. No device runs meanwhile, and all have come equally far. To be
+  /// called at the end of a run too.
+  void merge();
+
+ private:
+  friend class DataWatch;
+
+  struct PageContents {
+    struct Line {
+      unsigned index = 0;
+      LineVersion version = 0;
+      LineImage image;
+    };
+    std::vector<Line> lines;
+  };
+
+  unsigned line_bytes_;
+  bool by_frame_;
+  MemoryModel model_;
+  std::vector<std::unique_ptr<DataWatch>> watches_;
+  std::vector<const MemoryEvent*> merged_;
+  std::mutex in_transit_mutex_;
+  boost::unordered_flat_map<std::uint64_t, PageContents> in_transit_;  ///< by the frame that a page left
+};
+
+}  // namespace nearfar
