@@ -29,7 +29,7 @@ const std::vector<Program>& programs() {
       {"MT", {"width=64"}},
       {"ST", {"rows=18", "columns=66", "iterations=2"}},
       {"NW", {"n=64"}},
-      {"HIST", {"n=2048"}},
+      {"Hist", {"width=256"}},
   };
   return all;
 }
@@ -118,6 +118,13 @@ std::string test_name(const ::testing::TestParamInfo<std::size_t>& test) {
   return name;
 }
 INSTANTIATE_TEST_SUITE_P(All, ChoicePairs, ::testing::Range<std::size_t>(0, kTests), test_name);
+
+/// Else a refusal would say nothing about a pair.
+TEST_P(ChoicePairs, BeginWithMachinesThatRun) {
+  Count count;
+  for (std::size_t i = 0; i < programs().size(); ++i) try_case(small_case(system(), i), count);
+  EXPECT_EQ(count.ran, programs().size());
+}
 
 TEST_P(ChoicePairs, RunCleanOrAreRefused) {
   const auto pairs = all_pairs(choices_of({}));
