@@ -141,6 +141,9 @@ class Section {
   void cycles(std::string_view key, Cycle& field, Limits limits, std::string_view sentence);
   void integer(std::string_view key, std::uint32_t& field, Limits limits, std::string_view unit,
                std::string_view sentence);
+  /// The same, or `auto`: the field then holds 0 until whoever knows enough fills it in.
+  void integer_or_auto(std::string_view key, std::uint32_t& field, Limits limits, std::string_view unit,
+                       std::string_view sentence);
   void bandwidth(std::string_view key, Bandwidth& field, Limits limits, std::string_view sentence);
   /// The core clock: the one frequency that all times of the system are counted in.
   void clock(std::string_view key, Frequency& field, Limits limits, std::string_view sentence);

@@ -10,18 +10,10 @@
 namespace nearfar {
 namespace {
 
-/// How far ahead of time requests may book a link. Beyond it they wait in their queue, where the bound holds; half of
-/// it is worked off before the queue is looked at again, so one event serves many.
-constexpr Cycle kBooking = 64;
-
-/// Lanes that are prepared for a drain.
-constexpr unsigned kPreparedLanes = 6;
-
-/// The two classes that take turns on a link.
-constexpr unsigned kRequests = 0;
-constexpr unsigned kReplies = 1;
-
-unsigned class_of(const Transaction& t) { return t.reply || t.kind == TransactionKind::Control ? kReplies : kRequests; }
+LinkPort::Channel channel_of(const Transaction& t) {
+  if (t.reply || t.kind == TransactionKind::Control) return LinkPort::kReplies;
+  return t.kind == TransactionKind::Message ? LinkPort::kOthers : LinkPort::kRequests;
+}
 
 /// Requests and replies are for lines of a page and take a packet each; other messages are one packet.
 std::uint32_t packets(const Transaction& t) {
@@ -61,28 +53,26 @@ Fabric::Fabric(Partition& partition, const LinkSpec& spec, const Topology& topol
       topology_(topology),
       line_bytes_(line_bytes),
       client_(client),
-      outputs_(topology.outputs(partition.device()),
-               SharedSerializer(spec.bandwidth.bytes_per_second, clock_hertz,
-                                std::max(spec.header, spec.reply_header) + line_bytes)),
-      uplinks_(topology.last_hop_at_receiver() ? topology.switches() : 0, outputs_.front()),
-      inputs_(topology.has_port_per_gpu(partition.device()) ? topology.devices() - 1 : 1, outputs_.front()),
+      outputs_(topology.outputs(partition.device()), LinkPort(spec.bandwidth.bytes_per_second, clock_hertz)),
+      inputs_(topology.inputs(partition.device()), outputs_.front()),
       lanes_(topology.devices()),
+      arrived_(topology.devices()),
       freed_(topology.devices(), 0),
-      credit_batch_(std::max(1U, spec.credits / 4)),
+      credit_batch_(std::max(1U, spec.credits / kCreditBatches)),
       queue_limit_(spec.queue),
       wake_margin_(wake_margin(spec.queue)),
-      drain_event_(partition.pool().take()),
-      drain_handler_(partition.add_handler<&Fabric::on_drain>(this)) {
+      room_check_(std::max<Cycle>(1, outputs_.front().duration(wake_margin_ * (spec.header + line_bytes / 4)))),
+      room_event_(partition.pool().take()),
+      room_handler_(partition.add_handler<&Fabric::on_room>(this)) {
   for (unsigned to = 0; to < lanes_.size(); ++to) {
     lanes_[to].hop = topology.route(partition.device(), DeviceId{static_cast<std::uint8_t>(to)});
     lanes_[to].credits = spec.credits;
   }
-  partition.set_admission<&Fabric::admit>(this);
+  partition.set_network(this);
   partition.set_port<&Fabric::on_arrival>(MessagePort::Fabric, this);
   partition.set_port<&Fabric::on_credit>(MessagePort::Credit, this);
   if (!partition.crowded()) return;
   partition.set_preparation<&Fabric::prepare_arrival, Fabric>(MessagePort::Fabric);
-  partition.set_preparation<&Fabric::prepare_drain, Fabric>(drain_handler_);
 }
 
 /// A write of part of a line says which bytes.
@@ -121,109 +111,9 @@ Transaction* Fabric::first_lines(Transaction& t, std::uint32_t count) {
   return first;
 }
 
-void Fabric::send_request(Transaction* t) {
-  const unsigned to = t->destination;
-  Lane& lane = lanes_[to];
-  if (lane.queue.empty() && may_leave(lane)) {
-    const bool whole = leave(t);
-    wake_refused(to);
-    if (whole) return;
-  }
-  stats_.queued_requests += packets(*t);
-  if (lane.credits == 0) stats_.credit_waits += packets(*t);
-  lane.queue.push(t);
-  note_queue(to);
-  schedule_drain();
-}
+// ------------------------------------------------------------------------------------------------------------ outputs
 
-/// The queue or the credits of a lane have changed.
-void Fabric::note_queue(unsigned to) {
-  const Lane& lane = lanes_[to];
-  if (lane.queue.empty() || lane.credits == 0) {
-    sendable_.erase(to);
-  } else {
-    sendable_.insert(to);
-  }
-}
-
-bool Fabric::may_leave(const Lane& lane) const {
-  return lane.credits != 0 && outputs_[lane.hop.output].free_at(kRequests) <= partition_.now() + kBooking;
-}
-
-/// Sends as much of a train as there are credits for; whether that is all of it.
-bool Fabric::leave(Transaction* t) {
-  Lane& lane = lanes_[t->destination];
-  const std::uint32_t count = std::min(packets(*t), lane.credits);
-  const bool whole = count == packets(*t);
-  Transaction* leaving = whole ? t : first_lines(*t, count);
-  leaving->wire_bytes = static_cast<std::uint16_t>(request_packet(*leaving));
-  lane.credits -= count;
-  lane.reserved -= count;
-  stats_.request_packets += count;
-  stats_.request_bytes += leaving->wire_bytes + bytes_behind(*leaving);
-  forward(leaving, 0);
-  return whole;
-}
-
-void Fabric::schedule_drain() {
-  // With credits missing a drain would find nothing; the credits' return calls it.
-  if (drain_scheduled_ || sendable_.empty()) return;
-  Cycle when = kNever;
-  for (unsigned to = sendable_.first_from(0); to != DeviceSet::kNone; to = sendable_.first_from(to + 1)) {
-    const Cycle free = outputs_[lanes_[to].hop.output].free_at(kRequests);
-    when = std::min(when, free > kBooking / 2 ? free - kBooking / 2 : 0);
-    if (outputs_.size() == 1) break;
-  }
-  drain_scheduled_ = true;
-  partition_.schedule(drain_event_, drain_handler_, std::max(when, partition_.now() + 1));
-}
-
-/// The lanes whose turn is next, and the first request of each.
-void Fabric::prepare_drain(const Transaction&, PrefetchStep step) const {
-  unsigned to = sendable_.first_around(next_destination_);
-  for (unsigned i = 0; i < kPreparedLanes && to != DeviceSet::kNone; ++i, to = sendable_.first_around(to + 1)) {
-    if (step == PrefetchStep::First) prefetch_line(&lanes_[to]);
-    if (step == PrefetchStep::Second) prefetch_line(lanes_[to].queue.front());
-  }
-}
-
-void Fabric::on_drain(Transaction*) {
-  drain_scheduled_ = false;
-  drain();
-}
-
-/// Lets queued requests leave, a train of one destination after one of another, while credits and links allow. Who
-/// cannot leave now cannot later in this cycle either: credits and links only get fewer. Only where something left can
-/// there be room for who was refused.
-void Fabric::drain() {
-  DeviceSet candidates = sendable_;
-  DeviceSet left;
-  for (unsigned to = candidates.first_around(next_destination_); to != DeviceSet::kNone;
-       to = candidates.first_around(to + 1)) {
-    Lane& lane = lanes_[to];
-    if (!may_leave(lane)) {
-      if (outputs_.size() == 1) break;  // all have credits: it is the link that is busy, for all of them
-      candidates.erase(to);
-      continue;
-    }
-    left.insert(to);
-    next_destination_ = to + 1;
-    Transaction* first = lane.queue.front();
-    Transaction* following = first->next;
-    if (leave(first)) lane.queue.replace_front(following);
-    note_queue(to);
-    if (!sendable_.contains(to)) candidates.erase(to);
-  }
-  for (unsigned to = left.first_from(0); to != DeviceSet::kNone; to = left.first_from(to + 1)) wake_refused(to);
-  schedule_drain();
-}
-
-void Fabric::wake_refused(unsigned to) {
-  Lane& lane = lanes_[to];
-  if (lane.refused.empty() || lane.reserved + wake_margin_ > queue_limit_) return;
-  while (!lane.refused.empty() && lane.reserved < queue_limit_) client_.fabric_has_room(lane.refused.pop());
-  if (lane.refused.empty()) refusing_.erase(to);
-}
+void Fabric::send_request(Transaction* t) { send(t, LinkPort::kRequests, 0); }
 
 void Fabric::answer(Transaction* t, Cycle after) {
   t->wire_bytes = static_cast<std::uint16_t>(reply_packet(*t));
@@ -232,51 +122,194 @@ void Fabric::answer(Transaction* t, Cycle after) {
   t->stage_start = static_cast<std::uint32_t>(partition_.now() + after);
   stats_.reply_packets += packets(*t);
   stats_.reply_bytes += t->wire_bytes + bytes_behind(*t);
-  forward(t, after);
+  send(t, LinkPort::kReplies, after);
 }
 
 void Fabric::send_control(Transaction* t) {
   ++stats_.control_packets;
   stats_.control_bytes += t->wire_bytes;
   t->kind = TransactionKind::Control;
-  forward(t, 0);
+  send(t, LinkPort::kReplies, 0);
 }
 
 void Fabric::send_message(Transaction* t) {
   ++stats_.message_packets;
   stats_.message_bytes += t->wire_bytes;
-  forward(t, 0);
+  send(t, channel_of(*t), 0);
 }
 
-/// Puts a message on the link towards its destination. A train is known by its first packet; where packets are stored
-/// and forwarded, each follows the one before it without a gap, as the links are equally fast.
-void Fabric::forward(Transaction* t, Cycle after) {
-  const Topology::Hop& hop = lanes_[t->destination].hop;
-  const auto out = outputs_[hop.output].pass(class_of(*t), partition_.now(), t->wire_bytes, bytes_behind(*t));
-  t->early_ticks = out.early;
-  partition_.post(t, hop.next, MessagePort::Fabric, out.cycle + hop.latency + after);
+/// A message leaves at once where nobody else does, or waits for its turn. Its sender's pipeline still owes `after`
+/// cycles.
+void Fabric::send(Transaction* t, Channel channel, Cycle after) {
+  const unsigned to = t->destination;
+  Lane& lane = lanes_[to];
+  LinkPort& output = outputs_[lane.hop.output];
+  TransactionQueue& queue = lane.queues[channel];
+  const std::uint64_t now = output.ticks(partition_.now());
+  t->when = after;
+  if (channel == LinkPort::kRequests && refusing_.contains(to)) schedule_room();
+  if (output.waiting()) work_off(output, now);
+  if (!output.waiting() && output.free() <= now && queue.empty() && may_go(lane, channel)) {
+    output.took_turn(channel, to);
+    if (depart(output, lane, channel, t, now)) return;
+  }
+  if (channel == LinkPort::kRequests) {
+    stats_.queued_requests += packets(*t);
+    if (lane.credits == 0) stats_.credit_waits += packets(*t);
+  }
+  queue.push(t);
+  if (may_go(lane, channel)) output.add(channel, to, now);
 }
 
-/// When a message that has arrived is through this device's input: a train of replies with its last packet, for who
-/// asked waits for all of them; any other with its first. Messages are asked for in order of arrival.
-Cycle Fabric::admit(Transaction* t) {
-  const bool here = t->destination == partition_.device().value;
-  const bool complete = here && t->reply;
-  const unsigned cls = class_of(*t);
-  const std::uint64_t behind = bytes_behind(*t);
-  if (topology_.shared_input()) {
-    SharedSerializer& input = inputs_[inputs_.size() == 1 ? 0 : t->source];
-    const auto in = input.pass_ending(cls, t->when, t->early_ticks, t->wire_bytes, behind);
-    return complete ? in.last : in.cycle;
+/// The first burst of a message enters the link, at tick `from` or when that is free; whether it is all of the message.
+/// A burst is known by its first packet; where packets are stored and forwarded, each follows the one before it without
+/// a gap, as the links are equally fast.
+bool Fabric::depart(LinkPort& output, Lane& lane, Channel channel, Transaction* t, std::uint64_t from) {
+  const bool request = channel == LinkPort::kRequests;
+  const std::uint32_t count = std::min({packets(*t), spec_.burst, request ? lane.credits : ~0U});
+  const bool whole = count == packets(*t);
+  Transaction* leaving = whole ? t : first_lines(*t, count);
+  if (request) {
+    leaving->wire_bytes = static_cast<std::uint16_t>(request_packet(*leaving));
+    lane.credits -= count;
+    lane.reserved -= count;
+    stats_.request_packets += count;
+    stats_.request_bytes += leaving->wire_bytes + bytes_behind(*leaving);
   }
-  if (!topology_.last_hop_at_receiver()) {
-    return complete ? inputs_.front().after(t->when, t->early_ticks, behind) : t->when;
+  const Cycle after = leaving->when;
+  const auto out = output.pass(from, leaving->wire_bytes, bytes_behind(*leaving));
+  leaving->early_ticks = out.early;
+  partition_.post(leaving, lane.hop.next, MessagePort::Fabric, out.cycle + lane.hop.latency + after);
+  return whole;
+}
+
+/// Lets what waits for an output leave in turn, as far as the link is free before tick `until`. All that was ready by
+/// then has been announced.
+void Fabric::work_off(LinkPort& output, std::uint64_t until) {
+  while (output.waiting() && output.free() < until) {
+    const LinkPort::Turn turn = output.next();
+    Lane& lane = lanes_[turn.flow];
+    TransactionQueue& queue = lane.queues[turn.channel];
+    Transaction* first = queue.front();
+    Transaction* following = first->next;
+    if (depart(output, lane, turn.channel, first, 0)) queue.replace_front(following);
+    if (queue.empty() || !may_go(lane, turn.channel)) output.remove(turn.channel, turn.flow);
   }
-  const bool root = partition_.device() == topology_.host();
-  SharedSerializer& link =
-      root ? uplinks_[topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t->source)})] : inputs_.front();
-  const auto in = link.pass(cls, t->when, t->wire_bytes, behind);
-  return (complete ? in.last : in.cycle) + spec_.latency;
+}
+
+void Fabric::end_window(Cycle limit) {
+  for (LinkPort& output : outputs_) {
+    if (output.waiting()) work_off(output, output.ticks(limit));
+  }
+}
+
+/// Nobody knows when a queue has room before it has: while somebody waits for it, it is looked at now and then.
+bool Fabric::find_room(unsigned to, std::uint16_t waiter) {
+  Lane& lane = lanes_[to];
+  LinkPort& output = outputs_[lane.hop.output];
+  if (output.waiting()) work_off(output, output.ticks(partition_.now()));
+  if (lane.reserved < queue_limit_) return true;
+  lane.refused.push(waiter);
+  refusing_.insert(to);
+  schedule_room();
+  return false;
+}
+
+void Fabric::schedule_room() {
+  if (room_scheduled_) return;
+  room_scheduled_ = true;
+  partition_.schedule(room_event_, room_handler_, partition_.now() + room_check_);
+}
+
+void Fabric::on_room(Transaction*) {
+  room_scheduled_ = false;
+  bool moves = false;
+  for (unsigned to = refusing_.first_from(0); to != DeviceSet::kNone; to = refusing_.first_from(to + 1)) {
+    Lane& lane = lanes_[to];
+    LinkPort& output = outputs_[lane.hop.output];
+    if (output.waiting()) work_off(output, output.ticks(partition_.now()));
+    if (lane.reserved + wake_margin_ <= queue_limit_) {
+      while (!lane.refused.empty() && lane.reserved < queue_limit_) client_.fabric_has_room(lane.refused.pop());
+      if (lane.refused.empty()) refusing_.erase(to);
+    }
+    moves = moves || (!lane.refused.empty() && !lane.queues[LinkPort::kRequests].empty() && lane.credits != 0);
+  }
+  if (moves) schedule_room();  // else credits that return or another request call for it
+}
+
+// ------------------------------------------------------------------------------------------------------------- inputs
+
+/// The port that a message passes on its way in; null where links end at the device itself, one for each neighbour.
+LinkPort* Fabric::input_of(const Transaction& t) {
+  if (inputs_.size() > 1) {
+    return &inputs_[topology_.shared_input() ? t.source
+                                             : topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t.source)})];
+  }
+  return topology_.shared_input() || topology_.last_hop_at_receiver() ? &inputs_.front() : nullptr;
+}
+
+/// Credits pass no port, but keep their place among what the same source sent.
+void Fabric::arrive(Transaction* t) {
+  LinkPort* input = input_of(*t);
+  const bool credit = t->handler == static_cast<HandlerId>(MessagePort::Credit);
+  if (input == nullptr) {
+    if (!credit && t->reply && t->destination == partition_.device().value) {
+      t->when = inputs_.front().after(t->when, t->early_ticks, bytes_behind(*t));
+    }
+    partition_.deliver(t);
+    return;
+  }
+  const bool cut_through = topology_.shared_input() && !credit;
+  const std::uint64_t there = input->ticks(t->when) - (cut_through ? t->early_ticks : 0);
+  if (input->waiting()) admit_until(*input, there);
+  if (credit) {
+    partition_.deliver(t);
+    return;
+  }
+  const Channel channel = channel_of(*t);
+  if (!input->waiting() && input->free() <= there) {
+    input->took_turn(channel, t->source);
+    admit(*input, t, cut_through ? there - input->ticks_of_bytes(t->wire_bytes) : there);
+    return;
+  }
+  arrived_[t->source][channel].push(t);
+  input->add(channel, t->source, there);
+}
+
+/// A message that came passes an input: a burst of replies is there with its last packet, for who asked waits for all
+/// of them; any other with its first.
+void Fabric::admit(LinkPort& input, Transaction* t, std::uint64_t from) {
+  const bool complete = t->reply && t->destination == partition_.device().value;
+  const auto in = input.pass(from, t->wire_bytes, bytes_behind(*t));
+  t->when = (complete ? in.last : in.cycle) + (topology_.last_hop_at_receiver() ? spec_.latency : 0);
+  partition_.deliver(t);
+}
+
+void Fabric::admit_until(LinkPort& input, std::uint64_t until) {
+  while (input.waiting() && input.free() < until) {
+    const LinkPort::Turn turn = input.next();
+    TransactionQueue& queue = arrived_[turn.flow][turn.channel];
+    Transaction* first = queue.pop();
+    if (queue.empty()) input.remove(turn.channel, turn.flow);
+    admit(input, first, 0);
+  }
+}
+
+void Fabric::all_arrived(Cycle limit) {
+  for (LinkPort& input : inputs_) {
+    if (input.waiting()) admit_until(input, input.ticks(limit - 1) + 1);
+  }
+}
+
+Cycle Fabric::next_time() const {
+  Cycle next = kNever;
+  for (const LinkPort& output : outputs_) {
+    if (output.waiting()) next = std::min(next, output.free_within());
+  }
+  for (const LinkPort& input : inputs_) {
+    if (input.waiting()) next = std::min(next, input.free_cycle());
+  }
+  return next;
 }
 
 void Fabric::prepare_arrival(const Transaction& t, PrefetchStep step) const {
@@ -291,7 +324,8 @@ void Fabric::on_arrival(Transaction* t) {
     return;
   }
   stats_.forwarded_packets += packets(*t);
-  forward(t, 0);
+  const Channel channel = channel_of(*t);
+  send(t, channel == LinkPort::kRequests ? LinkPort::kOthers : channel, 0);  // its credit has been taken
 }
 
 void Fabric::receive(Transaction* t) {
@@ -312,6 +346,9 @@ void Fabric::receive(Transaction* t) {
 void Fabric::requests_taken(DeviceId source, std::uint32_t count) {
   freed_[source.value] += count;
   if (freed_[source.value] < credit_batch_) return;
+  // What left before goes before, whenever that was decided: messages of one cycle are handled in order of posting.
+  LinkPort& output = outputs_[lanes_[source.value].hop.output];
+  if (output.waiting()) work_off(output, output.ticks(partition_.now()));
   Transaction* t = partition_.pool().take();
   t->mask = freed_[source.value];
   freed_[source.value] = 0;
@@ -320,15 +357,20 @@ void Fabric::requests_taken(DeviceId source, std::uint32_t count) {
 
 void Fabric::on_credit(Transaction* t) {
   const unsigned from = t->source;
-  lanes_[from].credits += static_cast<std::uint32_t>(t->mask);
+  Lane& lane = lanes_[from];
+  LinkPort& output = outputs_[lane.hop.output];
+  const std::uint64_t now = output.ticks(partition_.now());
+  if (output.waiting()) work_off(output, now);
+  lane.credits += static_cast<std::uint32_t>(t->mask);
   partition_.pool().give(t);
-  note_queue(from);
-  if (!sendable_.empty()) drain();
+  if (lane.queues[LinkPort::kRequests].empty()) return;
+  output.add(LinkPort::kRequests, from, now);
+  if (refusing_.contains(from)) schedule_room();
 }
 
 FabricStats& Fabric::stats() {
   stats_.busy_cycles = 0;
-  for (const SharedSerializer& output : outputs_) stats_.busy_cycles += output.busy_cycles();
+  for (const LinkPort& output : outputs_) stats_.busy_cycles += output.busy_cycles();
   return stats_;
 }
 
@@ -347,9 +389,10 @@ std::uint64_t Fabric::waiting() const {
 std::string Fabric::describe_waiting() const {
   std::string text;
   for (std::size_t to = 0; to < lanes_.size(); ++to) {
-    if (lanes_[to].queue.empty()) continue;
+    const TransactionQueue& queue = lanes_[to].queues[LinkPort::kRequests];
+    if (queue.empty()) continue;
     text += fmt::format("  link: {} requests wait to leave for device {}, {} credits left (oldest since cycle {})\n",
-                        lanes_[to].queue.size(), to, lanes_[to].credits, lanes_[to].queue.front()->stage_start);
+                        queue.size(), to, lanes_[to].credits, queue.front()->stage_start);
   }
   return text;
 }

@@ -1,24 +1,28 @@
 // A device's attachment to the interconnect: what it sends, forwards and receives.
 //
-// Requests need a credit of their destination and wait in a bounded queue for it until they have one and the link is
-// near free; replies and control messages are always accepted and go at once. A link passes bytes at its exact rate in
-// both directions at once; requests on one side, replies and control on the other, take turns where both wait. Latency
-// that a sender's own pipeline still owes (a cache's lookup) is added in flight, so that no link stands idle for a
-// message that is not there yet.
+// Requests need a credit of their destination and wait in a bounded queue for it until they have one and their turn has
+// come; replies and control messages are always accepted and wait for their turn alone. A port passes bytes at its
+// exact rate, and where several messages wait for it the channels take turns, and the destinations (at an output) or
+// sources (at an input) within each (link_port.h). Who is next is decided no earlier than it is served. Outputs are
+// worked off when somebody asks and at the end of a window, inputs at the beginning of one, when all arrivals are
+// known: so a turn costs no event, and its outcome does not depend on the window. Latency that a sender's own pipeline
+// still owes (a cache's lookup) is added in flight, so that no link stands idle for a message that is not there yet.
 //
-// Requests for lines of one page that leave together travel as a train, and so do the answers that are ready together:
-// one message that stands for a packet a line, back to back. It occupies links and needs credits for all of them.
+// Requests for lines of one page that leave together travel in bursts of at most `link.burst` lines, and so do the
+// answers that are ready together: one message that stands for a packet a line, back to back. It occupies links and
+// needs credits for all of them, and takes one turn.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "interconnect/link_port.h"
 #include "interconnect/link_spec.h"
 #include "interconnect/topology.h"
 #include "sim/device_set.h"
 #include "sim/partition.h"
-#include "sim/serializer.h"
 #include "sim/transaction.h"
 #include "sim/wait_list.h"
 #include "stats/stat.h"
@@ -60,7 +64,7 @@ class FabricClient {
   virtual void fabric_has_room(std::uint16_t waiter) = 0;
 };
 
-class Fabric {
+class Fabric final : public NetworkPort {
  public:
   Fabric(Partition& partition, const LinkSpec& spec, const Topology& topology, std::uint64_t line_bytes,
          std::uint64_t clock_hertz, FabricClient& client);
@@ -69,11 +73,7 @@ class Fabric {
   /// when there is.
   bool reserve(DeviceId to, std::uint16_t waiter) {
     Lane& lane = lanes_[to.value];
-    if (lane.reserved >= queue_limit_) {
-      lane.refused.push(waiter);
-      refusing_.insert(to.value);
-      return false;
-    }
+    if (lane.reserved >= queue_limit_ && !find_room(to.value, waiter)) return false;
     ++lane.reserved;
     return true;
   }
@@ -91,6 +91,11 @@ class Fabric {
   /// A translation message (its kind and side are set): its destination has room for all that can come.
   void send_message(Transaction* t);
 
+  void arrive(Transaction* t) override;
+  void all_arrived(Cycle limit) override;
+  void end_window(Cycle limit) override;
+  Cycle next_time() const override;
+
   /// Requests of `source` have left this device's input buffer: their credits go back.
   void requests_taken(DeviceId source, std::uint32_t count);
 
@@ -102,54 +107,56 @@ class Fabric {
   std::string describe_waiting() const;
 
  private:
-  /// The way to one device, and the requests to it.
+  using Channel = LinkPort::Channel;
+  using Queues = std::array<TransactionQueue, LinkPort::kChannels>;
+
+  /// The way to one device, and what waits for it.
   struct Lane {
     Topology::Hop hop;
-    TransactionQueue queue;
+    Queues queues;
     std::uint32_t credits = 0;
     std::uint32_t reserved = 0;
     WaitList refused;  ///< who found no room
   };
 
-  Cycle admit(Transaction* t);
   void prepare_arrival(const Transaction& t, PrefetchStep step) const;
-  void prepare_drain(const Transaction& t, PrefetchStep step) const;
   void on_arrival(Transaction* t);
-  void on_drain(Transaction* t);
+  void on_room(Transaction* t);
   void on_credit(Transaction* t);
   void receive(Transaction* t);
-  void forward(Transaction* t, Cycle after);
-  bool may_leave(const Lane& lane) const;
-  bool leave(Transaction* t);
+  void send(Transaction* t, Channel channel, Cycle after);
+  bool depart(LinkPort& output, Lane& lane, Channel channel, Transaction* t, std::uint64_t from);
+  void work_off(LinkPort& output, std::uint64_t until);
+  bool may_go(const Lane& lane, Channel channel) const { return channel != LinkPort::kRequests || lane.credits != 0; }
+  LinkPort* input_of(const Transaction& t);
+  void admit(LinkPort& input, Transaction* t, std::uint64_t from);
+  void admit_until(LinkPort& input, std::uint64_t until);
   Transaction* first_lines(Transaction& t, std::uint32_t count);
   std::uint64_t write_packet(std::uint64_t bytes) const;
   std::uint64_t request_packet(const Transaction& t) const;
   std::uint64_t reply_packet(const Transaction& t) const;
   std::uint64_t bytes_behind(const Transaction& t) const;
-  void drain();
-  void wake_refused(unsigned to);
-  void note_queue(unsigned to);
-  void schedule_drain();
+  bool find_room(unsigned to, std::uint16_t waiter);
+  void schedule_room();
 
   Partition& partition_;
   LinkSpec spec_;
   Topology topology_;
   std::uint64_t line_bytes_;
   FabricClient& client_;
-  std::vector<SharedSerializer> outputs_;
-  std::vector<SharedSerializer> uplinks_;  ///< host of a tree: from each switch to the root complex
-  std::vector<SharedSerializer> inputs_;   ///< one, or one for each GPU
-  std::vector<Lane> lanes_;                ///< by destination
-  std::vector<std::uint32_t> freed_;       ///< by source: credits not yet sent back
+  std::vector<LinkPort> outputs_;
+  std::vector<LinkPort> inputs_;      ///< one; or one for each GPU; or, host of a tree, one for each switch
+  std::vector<Lane> lanes_;           ///< by destination
+  std::vector<Queues> arrived_;       ///< by source: what waits at an input
+  std::vector<std::uint32_t> freed_;  ///< by source: credits not yet sent back
   std::uint32_t credit_batch_;
   std::uint32_t queue_limit_;
   std::uint32_t wake_margin_;
-  DeviceSet sendable_;  ///< lanes that have requests queued and credits for them
+  Cycle room_check_;    ///< while requesters wait for room in a queue, it is looked at after so many cycles
   DeviceSet refusing_;  ///< lanes that have refused somebody
-  unsigned next_destination_ = 0;
-  Transaction* drain_event_;
-  bool drain_scheduled_ = false;
-  HandlerId drain_handler_;
+  Transaction* room_event_;
+  bool room_scheduled_ = false;
+  HandlerId room_handler_;
   FabricStats stats_;
 };
 

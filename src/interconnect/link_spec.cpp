@@ -1,6 +1,9 @@
 // The parameters of links and topology.
 #include "interconnect/link_spec.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "config/schema.h"
 
 namespace nearfar {
@@ -24,9 +27,32 @@ void LinkSpec::describe(Section& section) {
   section.integer("gpus_per_switch", gpus_per_switch, {1, kMaxGpus}, "GPUs", "pcie-tree: GPUs under one switch.");
   section.bytes("header", header, {0, 4_KiB}, "Packet overhead of a request or control message.");
   section.bytes("reply_header", reply_header, {0, 4_KiB}, "Packet overhead of a reply or acknowledgement.");
-  section.integer("credits", credits, {1, 65'536}, "requests",
-                  "Requests that one source may have in one destination's input buffer.");
-  section.integer("queue", queue, {1, 65'536}, "requests", "Requests that may wait to leave for one device.");
+  section.integer_or_auto("credits", credits, {1, 65'536}, "requests",
+                          "Requests that one source may have in one destination's input buffer; auto is enough to fill "
+                          "the link over the way there and back.");
+  section.integer_or_auto("queue", queue, {1, 65'536}, "requests",
+                          "Requests that may wait to leave for one device; auto is as many as credits.");
+  section.integer("burst", burst, {1, 64}, "lines",
+                  "Lines of a page that travel as one message at most, and take one turn at each port; 1 is packet by "
+                  "packet.");
+}
+
+std::uint64_t LinkSpec::credits_to_fill(const CreditLoop& loop, Bytes bytes) const {
+  const auto bytes_per_cycle = static_cast<double>(bandwidth.bytes_per_second) / static_cast<double>(loop.clock.hertz);
+  // The largest packet may be in the way at both ends, and a batch of credits at the destination.
+  const double around = static_cast<double>(loop.latency + loop.service) * bytes_per_cycle +
+                        2 * static_cast<double>(std::max(header, reply_header) + loop.line + bytes);
+  return static_cast<std::uint64_t>(
+      std::ceil(around / static_cast<double>(bytes) * kCreditBatches / (kCreditBatches - 1)));
+}
+
+void LinkSpec::fill_in(const CreditLoop& loop) {
+  // The smallest packet that can fill a link: a store of four bytes, and which of its line they are.
+  if (credits == 0) {
+    const Bytes smallest = header + 4 + loop.line / 8;
+    credits = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(credits_to_fill(loop, smallest), 64, 65'536));
+  }
+  if (queue == 0) queue = credits;
 }
 
 }  // namespace nearfar

@@ -16,6 +16,9 @@ enum class TopologyKind : std::uint8_t {
   PcieTree,  ///< GPUs under switches, switches under the root complex; store and forward at each hop
 };
 
+/// Credits go home in batches, so many to all that there are: fewer messages, and nearly all are always in use.
+inline constexpr std::uint32_t kCreditBatches = 32;
+
 struct LinkSpec {
   TopologyKind topology = TopologyKind::Switch;
   Cycle latency = 150;                // one way, per hop: first bit out to first bit in
@@ -26,8 +29,22 @@ struct LinkSpec {
   std::uint32_t gpus_per_switch = 4;  // pcie-tree
   Bytes header = 16;                  // packet overhead of a request or control message
   Bytes reply_header = 16;            // packet overhead of a reply or acknowledgement
-  std::uint32_t credits = 128;        // requests one source may have in one destination's input buffer
-  std::uint32_t queue = 256;          // requests that may wait to leave for one device
+  std::uint32_t credits = 0;          // requests one source may have in one destination's input buffer; 0: auto
+  std::uint32_t queue = 0;            // requests that may wait to leave for one device; 0: auto
+
+  std::uint32_t burst = 16;  // lines of a page in one message at most
+
+  /// What credits have to cover: the way to a destination and back, and the service there.
+  struct CreditLoop {
+    Cycle latency = 0;  ///< there and back, over the longest route
+    Cycle service = 0;  ///< until a request has left the destination's input buffer, where that is not crowded
+    Frequency clock;
+    Bytes line = 0;
+  };
+  /// Credits with which one source fills its link to one destination with packets of `bytes`.
+  std::uint64_t credits_to_fill(const CreditLoop& loop, Bytes bytes) const;
+  /// Gives numbers to what is `auto`: enough that no link is throttled by it, whatever the packets.
+  void fill_in(const CreditLoop& loop);
 
   void describe(Section& section);
 };

@@ -12,6 +12,11 @@ unsigned Topology::outputs(DeviceId device) const {
   return 0;
 }
 
+unsigned Topology::inputs(DeviceId device) const {
+  if (has_port_per_gpu(device)) return gpus_;
+  return kind_ == TopologyKind::PcieTree && device == host() ? switches() : 1;
+}
+
 Topology::Hop Topology::route(DeviceId at, DeviceId to) const {
   switch (kind_) {
     case TopologyKind::Switch: return {has_port_per_gpu(at) ? to.value : 0U, to, direct_latency(at, to)};

@@ -26,6 +26,8 @@ class Topology {
 
   /// How many outputs a device owns.
   unsigned outputs(DeviceId device) const;
+  /// How many inputs it has that several senders share.
+  unsigned inputs(DeviceId device) const;
   Hop route(DeviceId at, DeviceId to) const;
 
   /// Whether a device has a port for each GPU, all as fast as a GPU's own (the host under a switch).

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "config/units.h"
+#include "interconnect/topology.h"
 
 namespace nearfar {
 namespace {
@@ -165,7 +166,37 @@ void check_system(const SystemSpec& spec, const Configuration& configuration) {
   }
 }
 
-std::string system_remark(const SystemSpec& spec) {
+LinkSpec::CreditLoop credit_loop(const SystemSpec& spec) {
+  const Topology topology(spec.link, spec.gpus);
+  Cycle longest = 0;
+  for (unsigned to = 1; to < topology.devices(); ++to) {
+    longest = std::max(longest, topology.latency(DeviceId{0}, DeviceId{static_cast<std::uint8_t>(to)}));
+  }
+  const auto home = [](const HomeCacheSpec& cache, const DramSpec& dram) {
+    return cache.tag_latency + dram.controller_latency + dram.latency;
+  };
+  LinkSpec::CreditLoop loop;
+  loop.latency = 2 * longest;
+  loop.service = std::max(home(spec.gpu.l2, spec.gpu.dram), home(spec.host.llc, spec.host.dram));
+  loop.clock = spec.gpu.clock;
+  loop.line = spec.gpu.line;
+  return loop;
+}
+
+namespace {
+
+/// A source that waits for credits although its link and its destination are idle.
+std::string credit_remark(const SystemSpec& spec) {
+  LinkSpec::CreditLoop loop = credit_loop(spec);
+  loop.service = 0;  // what the destination does meanwhile may hide it
+  const std::uint64_t enough = spec.link.credits_to_fill(loop, spec.link.reply_header + spec.gpu.line);
+  if (spec.gpus < 2 || spec.link.credits >= enough) return {};
+  return fmt::format(
+      "`link.credits` = {} lets one device use at most {} % of its link to another for whole lines; {} are enough.",
+      spec.link.credits, spec.link.credits * 100 / enough, enough);
+}
+
+std::string svm_remark(const SystemSpec& spec) {
   if (spec.translation.kind != TranslationKind::Svm || spec.iommu.walkers == 0) return {};
   const std::uint64_t room = std::uint64_t{spec.iommu.queue} + spec.iommu.walkers;
   const std::uint64_t first = std::uint64_t{spec.gpu.cus()} * spec.gpu.l1_tlb.mshrs;
@@ -175,6 +206,14 @@ std::string system_remark(const SystemSpec& spec) {
       "`{}` lets {} misses be under way, and `iommu.pw_queue.entries` and `iommu.walkers` have room for "
       "{} walks: the queue can never fill.",
       first < second ? "gpu.l1_tlb.mshrs" : "gpu.l2_tlb.mshrs", std::min(first, second), room);
+}
+
+}  // namespace
+
+std::string system_remark(const SystemSpec& spec) {
+  const std::string walks = svm_remark(spec);
+  const std::string credits = credit_remark(spec);
+  return walks + (walks.empty() || credits.empty() ? "" : " ") + credits;
 }
 
 }  // namespace nearfar

@@ -164,6 +164,10 @@ std::vector<EffectiveParameter> effective(const Configuration& configuration) {
     const Field& field = *parameter.field;
     result.push_back({parameter.path, field.text(), configuration.typed(i), parameter.default_text, field.unit(),
                       field.range(), parameter.sentence, configuration.origin(i)});
+    if (parameter.default_text != "auto") continue;
+    EffectiveParameter& shown = result.back();
+    if (shown.origin == "default") shown.typed = "auto";
+    if (shown.typed == "auto") shown.default_value = shown.value;
   }
   return result;
 }
@@ -188,6 +192,7 @@ LoadedSystem load(Document system, std::span<const std::string> overrides,
   ++level;
   for (const std::string& override_text : overrides) configuration.add_override(override_text, level);
   configuration.resolve();
+  loaded.spec.link.fill_in(credit_loop(loaded.spec));
   check_system(loaded.spec, configuration);
   for (const auto& plug_in : loaded.spec.plug_ins) plug_in->check(loaded.spec, configuration);
   loaded.parameters = effective(configuration);

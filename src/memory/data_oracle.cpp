@@ -370,6 +370,7 @@ void DataWatch::dropped(PhysLine line, const LineImage& copy) const {
 }
 
 void DataWatch::page_leaves(PhysPage page) {
+  if (oracle_.by_frame_) return;  // its data stays
   DataOracle::PageContents contents;
   for (unsigned i = 0; i < 1U << kLineIndexBits; ++i) {
     const PhysLine line{page, i};

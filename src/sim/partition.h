@@ -27,6 +27,22 @@ inline constexpr std::size_t kMessagePorts = 2;
 
 using HandlerId = std::uint16_t;
 
+/// What stands between a partition and the others. It may keep messages back at inputs and outputs, and decides who is
+/// next there once all that could come first is known.
+class NetworkPort {
+ public:
+  virtual ~NetworkPort() = default;
+  /// A message has come, at t->when. Asked for every message in order of (arrival, source, sequence); it is to be
+  /// handed to Partition::deliver(), now or later.
+  virtual void arrive(Transaction* t) = 0;
+  /// All messages that come before cycle `limit` have been announced.
+  virtual void all_arrived(Cycle limit) = 0;
+  /// All events before cycle `limit` have run.
+  virtual void end_window(Cycle limit) = 0;
+  /// The first cycle in which something that is kept back may move on, or kNever.
+  virtual Cycle next_time() const = 0;
+};
+
 class Partition {
  public:
   Partition(DeviceId device, std::size_t partitions)
@@ -80,12 +96,11 @@ class Partition {
     pool_.give(t);
   }
 
-  /// Sets what decides when a message that arrives is through the device's input: `(self->*Method)(t)` is asked for
-  /// every message in order of (arrival, source, sequence) and answers with the cycle in which it is to fire.
-  template <auto Method, class Component>
-  void set_admission(Component* self) {
-    admit_ = {&ask<Method, Component>, self};
-  }
+  /// Sets the network interface: what comes from other partitions passes its inputs, and what it holds back for its
+  /// outputs leaves at the latest at the end of a window.
+  void set_network(NetworkPort* network) { network_ = network; }
+  /// A message is through the device's input and fires in cycle t->when.
+  void deliver(Transaction* t) { wheel_.deliver(t); }
 
   /// Begins a window up to `limit`: what it sends goes to outbox `box`, the contents of which all have been received.
   void begin_window(std::size_t box, Cycle limit) {
@@ -108,6 +123,7 @@ class Partition {
       const Handler& handler = handlers_[t->handler];
       handler.call(handler.self, t);
     }
+    if (network_ != nullptr) network_->end_window(limit);
   }
 
   /// Takes in what another partition sent in the window before.
@@ -134,7 +150,10 @@ class Partition {
   }
 
   /// Time of the next event or arrival.
-  Cycle next_time() const { return std::min(wheel_.next_time(), inbox_.next_time()); }
+  Cycle next_time() const {
+    const Cycle own = std::min(wheel_.next_time(), inbox_.next_time());
+    return network_ == nullptr ? own : std::min(own, network_->next_time());
+  }
   std::uint64_t events() const { return events_; }
 
   /// Where events are noted for a person to look at; null in most runs.
@@ -185,11 +204,6 @@ class Partition {
     }
   }
 
-  struct Admission {
-    Cycle (*ask)(void* self, Transaction* t) = nullptr;
-    void* self = nullptr;
-  };
-
   template <auto Method, class Component>
   static void call(void* self, Transaction* t) {
     (static_cast<Component*>(self)->*Method)(t);
@@ -198,18 +212,16 @@ class Partition {
   static void prepare(const void* self, const Transaction& t, PrefetchStep step) {
     (static_cast<const Component*>(self)->*Method)(t, step);
   }
-  template <auto Method, class Component>
-  static Cycle ask(void* self, Transaction* t) {
-    return (static_cast<Component*>(self)->*Method)(t);
-  }
 
   void admit_before(Cycle limit) {
     while (Transaction* t = inbox_.pop(limit)) {
-      if (admit_.ask != nullptr && t->handler == static_cast<HandlerId>(MessagePort::Fabric)) {
-        t->when = admit_.ask(admit_.self, t);
+      if (network_ != nullptr) {
+        network_->arrive(t);
+      } else {
+        wheel_.deliver(t);
       }
-      wheel_.deliver(t);
     }
+    if (network_ != nullptr) network_->all_arrived(limit);
   }
 
   static constexpr std::size_t kCrowd = 8;  ///< measured: with 8 GPUs it is all the same, with 16 a gain
@@ -220,7 +232,7 @@ class Partition {
   Cycle earliest_sent_ = kNever;
   std::uint64_t events_ = 0;
   Progress progress_;
-  Admission admit_;
+  NetworkPort* network_ = nullptr;
   std::vector<Handler> handlers_;
   std::array<Outbox, 2> outboxes_;  ///< written in one window, read by the others in the next
   std::size_t writing_ = 0;

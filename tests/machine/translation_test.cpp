@@ -145,6 +145,30 @@ TEST(SystemRemark, NamesMissRegistersThatCannotFillTheQueue) {
   EXPECT_EQ(system_remark(test_system({"gpu.l2_tlb.mshrs=16"}, "ats-4gpu")), "");
 }
 
+TEST(SystemRemark, NamesCreditsThatCannotFillALink) {
+  EXPECT_EQ(system_remark(test_system({})), "");
+  EXPECT_EQ(system_remark(test_system({"link.credits=128"})), "");
+  EXPECT_EQ(system_remark(test_system({"link.credits=32"})),
+            "`link.credits` = 32 lets one device use at most 25 % of its link to another for whole lines; 128 are "
+            "enough.");
+  EXPECT_EQ(system_remark(test_system({"link.credits=128", "link.bandwidth=300GB/s"})).substr(0, 51),
+            "`link.credits` = 128 lets one device use at most 10");
+}
+
+/// `auto` is a number once the system is read: the more, the longer and the wider the link.
+TEST(LinkCredits, AreEnoughForTheLink) {
+  const auto credits = [](const std::vector<std::string>& overrides) { return test_system(overrides).link.credits; };
+  const std::uint32_t usual = credits({});
+  EXPECT_GE(usual, 32U * 300 / 28);  // a store of four bytes is a packet of 16 + 4 + 8 bytes
+  EXPECT_LE(usual, 32U * 600 / 28);
+  EXPECT_GT(credits({"link.bandwidth=300GB/s"}), 9 * usual);
+  EXPECT_GT(credits({"link.latency=600"}), 2 * usual);
+  EXPECT_GT(credits({"link.topology=ring", "gpus=8"}), 2 * usual);
+  EXPECT_EQ(credits({"link.credits=77"}), 77U);
+  EXPECT_EQ(test_system({"link.credits=77"}).link.queue, 77U);
+  EXPECT_EQ(test_system({"link.queue=5"}).link.queue, 5U);
+}
+
 class TimelineOf : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Systems, TimelineOf,
                          ::testing::Values("ats-4gpu", "ats-4gpu-first-touch", "svm-1gpu", "mmu-4gpu",
