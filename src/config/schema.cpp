@@ -67,16 +67,24 @@ class NumberField final : public Field {
     std::visit([&](auto* field) { *field = static_cast<std::remove_reference_t<decltype(*field)>>(value); }, target_);
   }
 
-  std::string text() const override {
-    return kind_.format(std::visit([](const auto* field) { return std::uint64_t{*field}; }, target_));
-  }
+  std::string text() const override { return kind_.format(value()); }
   std::string unit() const override { return unit_; }
   std::string range() const override { return limits_.text(kind_.format); }
   std::string expects() const override {
     return limits_.is_list() ? range() : fmt::format("{}, {}", kind_.noun, range());
   }
+  std::vector<std::string> choices() const override {
+    std::vector<std::string> names;
+    for (const std::uint64_t each : limits_.list()) names.push_back(kind_.format(each));
+    return names;
+  }
+  std::optional<NumberDomain> number() const override { return NumberDomain{limits_, value(), kind_.format}; }
 
  private:
+  std::uint64_t value() const {
+    return std::visit([](const auto* field) { return std::uint64_t{*field}; }, target_);
+  }
+
   void check_limits(std::uint64_t value, std::string_view text) const {
     if (limits_.allow(value)) return;
     const std::string meant = kind_.format(value) + (&kind_ == &kCycles && !is_plain(text) ? " cycles" : "");
@@ -150,6 +158,7 @@ class FlagField final : public Field {
   std::string text() const override { return field_ ? "true" : "false"; }
   std::string range() const override { return "true or false"; }
   std::string expects() const override { return range(); }
+  std::vector<std::string> choices() const override { return {"false", "true"}; }
 
  private:
   static bool read(std::string_view text) {
@@ -210,6 +219,7 @@ class Section::ChoiceField final : public Field {
   std::string text() const override { return names_[get_()]; }
   std::string range() const override { return alternatives(names_); }
   std::string expects() const override { return range(); }
+  std::vector<std::string> choices() const override { return names_; }
   std::span<const Preset> presets() const override { return options_[get_()].presets; }
 
  private:

@@ -32,6 +32,10 @@ class Limits {
   /// Completes "the value …" for one that is not allowed.
   std::string_view problem(std::uint64_t value) const;
   bool is_list() const { return !only_.empty(); }
+  std::uint64_t least() const { return least_; }
+  std::uint64_t most() const { return most_; }
+  bool only_powers_of_two() const { return powers_of_two_; }
+  const std::vector<std::uint64_t>& list() const { return only_; }
   std::string text(std::string (*format)(std::uint64_t)) const;
 
  private:
@@ -54,6 +58,13 @@ struct Option {
   std::span<const Preset> presets = {};
 };
 
+/// A parameter that is a number, for whoever chooses values by itself.
+struct NumberDomain {
+  Limits limits;
+  std::uint64_t value;  ///< the present one
+  std::string (*format)(std::uint64_t value);
+};
+
 /// What a parameter can be: reads and writes the bound field as text.
 class Field {
  public:
@@ -71,6 +82,10 @@ class Field {
   virtual std::string range() const = 0;
   /// Completes "it takes …".
   virtual std::string expects() const = 0;
+  /// All values, where they are few: of a choice, a switch, or a number that is one of a list.
+  virtual std::vector<std::string> choices() const { return {}; }
+  /// Nothing, where the values are names.
+  virtual std::optional<NumberDomain> number() const { return std::nullopt; }
   /// What the present choice gives to the parameters beside this one.
   virtual std::span<const Preset> presets() const { return {}; }
 };

@@ -57,6 +57,17 @@ void check_timings(const DramSpec& dram, const std::string& path, const Configur
         {path + ".t_refi", path + ".t_rfc", path + ".refresh"},
         fmt::format("`{0}.t_refi` must exceed `{0}.t_rfc`: else memory does nothing but refresh.", path));
   }
+  // A refresh closes all rows of a rank. Where they cannot all be opened again before the next one, it comes first for
+  // ever, and no request is served.
+  const Cycle activates = dram.banks * std::max(dram.t_rrd, (dram.t_faw + 3) / 4);
+  const Cycle between = dram.t_rfc + dram.t_rp + dram.t_ras + activates;
+  if (dram.refresh && dram.t_refi <= between) {
+    configuration.fail({path + ".t_refi", path + ".t_rfc", path + ".t_rp", path + ".t_ras", path + ".t_rrd",
+                        path + ".t_faw", path + ".banks", path + ".refresh"},
+                       fmt::format("`{}.t_refi` must exceed the {} cycles of a refresh and of opening a row in every "
+                                   "bank after it: else memory does nothing but refresh.",
+                                   path, between));
+  }
 }
 
 void check_dram(const DramSpec& dram, const std::string& path, const SystemSpec& spec,

@@ -828,6 +828,20 @@ const std::vector<BadConfig>& bad_configs() {
   gpu.dram.t_refi = 3900 (standard hbm)
   gpu.dram.t_rfc = 4000 (--set)
   gpu.dram.refresh = true (--set))"},
+      {"RefreshBeforeAllRowsAreOpen",
+       "base: base\n"sv,
+       {"gpu.dram.refresh=true", "gpu.dram.t_refi=372"},
+       R"(--set: `gpu.dram.t_refi` must exceed the 372 cycles of a refresh and of opening a row in every bank after it: else memory does nothing but refresh.
+  gpu.dram.t_refi=372
+                  ^~~
+  gpu.dram.t_refi = 372 (--set)
+  gpu.dram.t_rfc = 260 (standard hbm)
+  gpu.dram.t_rp = 14 (standard hbm)
+  gpu.dram.t_ras = 34 (standard hbm)
+  gpu.dram.t_rrd = 4 (standard hbm)
+  gpu.dram.t_faw = 16 (standard hbm)
+  gpu.dram.banks = 16 (standard hbm)
+  gpu.dram.refresh = true (--set))"},
       {"Watchdog",
        "base: base\n"sv,
        {"watchdog.cycles=1000", "link.latency=1us"},
