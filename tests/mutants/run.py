@@ -13,23 +13,28 @@ import argparse
 import concurrent.futures
 import dataclasses
 import fcntl
+import hashlib
 import json
+import math
 import os
 import pathlib
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 
+sys.dont_write_bytecode = True  # nothing is written beside the lists
 import weave
 
 BUILD = weave.ROOT / "build" / "mutants"
 SHARE_TO_DIE = 0.95
 MEMORY = 4 << 30  # a mutant may ask for memory without end
 PATIENCE = 10  # a test that takes this many times as long as without a mutant, and a while more, hangs
-A_WHILE = 10.0
+A_WHILE = 5.0
+ASLEEP = 60  # so many times as long by the clock, and it sleeps
+LONGEST = 600.0  # of a test without a mutant
 SLOW = 5.0  # tests that take longer wait until all others have been tried
 
 
@@ -38,7 +43,7 @@ class Test:
     program: str
     name: str
     rank: tuple  # of its line in the list of killers: part, line
-    seconds: float = 0
+    seconds: float = 0  # of processor time, without a mutant
     reached: frozenset = frozenset()
 
     def label(self):
@@ -51,7 +56,7 @@ class Verdict:
     tests: int  # that come by its place
     killer: str = ""
     how: str = ""
-    seconds: float = 0
+    seconds: float = 0  # of processor time
 
 
 def say(text):
@@ -87,20 +92,31 @@ def build(programs, jobs):
 # ---------------------------------------------------------------------------------------------------------- the tests
 
 
+def limit(seconds):
+    """What a test may use, as a function to be called in its process."""
+    def set_limits():
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 1))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return set_limits
+
+
 def run_test(test, seconds, **environment):
-    """Runs one test alone: how it failed, or nothing; and its time."""
+    """Runs one test alone: how it failed, or nothing; and its processor time, which other load does not change."""
     # Properties are tried with the same random cases each time.
     variables = {**os.environ, "RC_PARAMS": "seed=1", **environment}
-    begin = time.monotonic()
-    try:
-        done = subprocess.run(
-            [BUILD / "build" / "tests" / test.program, f"--gtest_filter={test.name}", "--gtest_brief=1"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=seconds, env=variables,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
-    except subprocess.TimeoutExpired:
-        return "hangs", time.monotonic() - begin
-    how = "" if done.returncode == 0 else "fails" if done.returncode > 0 else "crashes"
-    return how, time.monotonic() - begin
+    command = [BUILD / "build" / "tests" / test.program, f"--gtest_filter={test.name}", "--gtest_brief=1"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=variables,
+                               preexec_fn=limit(seconds))
+    asleep = threading.Timer(ASLEEP * seconds, process.kill)  # one that waits for ever uses no processor time
+    asleep.start()
+    _, status, usage = os.wait4(process.pid, 0)
+    asleep.cancel()
+    process.returncode = status  # so that nobody waits for it again
+    used = usage.ru_utime + usage.ru_stime
+    if os.WIFSIGNALED(status):
+        return "hangs" if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL) else "crashes", used
+    return "" if os.WEXITSTATUS(status) == 0 else "fails", used
 
 
 def list_tests():
@@ -121,52 +137,64 @@ def list_tests():
     return list(tests.values())
 
 
-def measure(tests, jobs):
-    """Runs every test without a mutant: it must pass, and tells its time and the mutants it comes by."""
-    def one(test):
-        with tempfile.NamedTemporaryFile() as reached:
-            how, test.seconds = run_test(test, 600, NEARFAR_MUTANTS_REACHED=reached.name)
-            test.reached = frozenset(int(line) for line in pathlib.Path(reached.name).read_text().split())
-        return how
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for test, how in zip(tests, pool.map(one, tests)):
-            if how:
-                raise SystemExit(f"nearfar: error: {test.label()} {how} without any mutant")
+class Notes:
+    """What is known of this build: the tests' times, what they come by, and the verdicts so far. A run that was stopped
+    goes on from here; a build that differs in a bit begins anew. Which test killed a mutant last is kept over builds,
+    since it is tried first: that is only an order."""
 
-
-class Hints:
-    """Which test killed a mutant last time: it is tried first. Only an order, never a result."""
-
-    def __init__(self):
-        self.path = BUILD / "killed_by.json"
+    def __init__(self, programs, fresh):
+        self.path = BUILD / "notes.json"
         self.lock = threading.Lock()
+        digest = hashlib.sha256()
+        for file in [weave.HERE / "killers.txt", *(BUILD / "build" / "tests" / program for program in programs)]:
+            digest.update(file.read_bytes())
         try:
-            self.by_name = json.loads(self.path.read_text())
+            known = json.loads(self.path.read_text())
         except (OSError, ValueError):
-            self.by_name = {}
+            known = {}
+        same = known.get("build") == digest.hexdigest() and not fresh
+        self.all = {"build": digest.hexdigest(), "tests": known["tests"] if same else {},
+                    "verdicts": known["verdicts"] if same else {}, "killed_by": known.get("killed_by", {})}
 
-    def note(self, name, label):
+    def note(self, kind, name, value):
         with self.lock:
-            self.by_name[name] = label
-            self.path.write_text(json.dumps(self.by_name, indent=1, sort_keys=True) + "\n")
+            self.all[kind][name] = value
+            self.path.with_suffix(".new").write_text(json.dumps(self.all, indent=1) + "\n")
+            self.path.with_suffix(".new").replace(self.path)
 
 
-def try_mutant(mutant, tests, hints):
+def measure(test, notes):
+    """Runs a test without a mutant: it must pass, and tells its time and the mutants it comes by."""
+    if test.label() not in notes.all["tests"]:
+        with tempfile.NamedTemporaryFile() as reached:
+            how, seconds = run_test(test, LONGEST, NEARFAR_MUTANTS_REACHED=reached.name)
+            if how:
+                return f"{test.label()} {how} without any mutant"
+            notes.note("tests", test.label(), [seconds, sorted(map(int, pathlib.Path(reached.name).read_text().split()))])
+    test.seconds, ids = notes.all["tests"][test.label()]
+    test.reached = frozenset(ids)
+    return ""
+
+
+def try_mutant(mutant, tests, notes):
     number = weave.id_of(mutant.name)
     reaching = [test for test in tests if number in test.reached]
+    if mutant.name in notes.all["verdicts"]:
+        return Verdict(mutant, len(reaching), *notes.all["verdicts"][mutant.name])
     verdict = Verdict(mutant, len(reaching))
-    begin = time.monotonic()
-    hint = hints.by_name.get(mutant.name)
+    hint = notes.all["killed_by"].get(mutant.name)
+
     def order(test):
         part, line = test.rank
         return part, test.label() != hint, test.seconds > SLOW, line, test.seconds
     for test in sorted(reaching, key=order):
-        how, _ = run_test(test, PATIENCE * test.seconds + A_WHILE, NEARFAR_MUTANT=mutant.name)
+        how, used = run_test(test, PATIENCE * test.seconds + A_WHILE, NEARFAR_MUTANT=mutant.name)
+        verdict.seconds += used
         if how:
             verdict.killer, verdict.how = test.label(), how
-            hints.note(mutant.name, verdict.killer)
+            notes.note("killed_by", mutant.name, verdict.killer)
             break
-    verdict.seconds = time.monotonic() - begin
+    notes.note("verdicts", mutant.name, [verdict.killer, verdict.how, verdict.seconds])
     return verdict
 
 
@@ -202,6 +230,7 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--fresh", action="store_true", help="do not go on with a run of this build that was stopped")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     try:
@@ -225,15 +254,18 @@ def main():
     fcntl.flock(lock, fcntl.LOCK_EX)
     say(f"building {len(mutants)} mutants")
     weave.write_tree(BUILD / "tree", mutants)
-    build(sorted({program for _, program, _ in killers()}), options.jobs)
+    programs = sorted({program for _, program, _ in killers()})
+    build(programs, options.jobs)
     tests = list_tests()
-    say(f"running {len(tests)} tests without a mutant")
-    measure(tests, options.jobs)
-    say(f"running {len(chosen)} mutants")
-    hints = Hints()
-    verdicts = []
+    notes = Notes(programs, options.fresh)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for verdict in pool.map(lambda mutant: try_mutant(mutant, tests, hints), chosen):
+        say(f"running {len(tests)} tests without a mutant")
+        wrong = [text for text in pool.map(lambda test: measure(test, notes), tests) if text]
+        if wrong:
+            raise SystemExit("\n".join(f"nearfar: error: {text}" for text in wrong))
+        say(f"running {len(chosen)} mutants")
+        verdicts = []
+        for verdict in pool.map(lambda mutant: try_mutant(mutant, tests, notes), chosen):
             print(row(verdict), flush=True)
             verdicts.append(verdict)
     return 0 if report(verdicts) else 1
