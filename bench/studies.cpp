@@ -95,7 +95,7 @@ void overhead(const std::string& program) {
   std::vector<NamedRun> runs;
   for (const char* workload : {"PR", "ST", "KM", "MM"}) {
     for (const std::uint64_t seed : {1, 2}) {
-      runs.push_back({workload, SizeClass::Small, {}, "", "mmu-4gpu", "baseline", {}, seed});
+      runs.push_back({workload, SizeClass::Small, {}, "", "mmu-4gpu", "baseline", {}, seed, {}});
     }
   }
   const auto plain_start = std::chrono::steady_clock::now();
