@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kMostAttempts = 3;
+constexpr unsigned kMostSubmissions = 3;
 constexpr std::size_t kMostTasks = 1000;  // Slurm's own limit for an array, unless it is raised
 constexpr double kTaskSeconds = 60;
 constexpr std::streamoff kTail = 256;  // bytes that hold the last line of progress
@@ -301,7 +301,7 @@ class Collector {
 
   /// Submits it again with the others that are waiting; true, since it is no longer submitted.
   bool retry(Submitted& entry, const std::string& error) {
-    if (entry.attempts >= kMostAttempts) return give_up(entry, error);
+    if (entry.attempts >= kMostSubmissions) return give_up(entry, error);
     store_.add_failure(entry.run.key, run_label(entry.run.run), error);
     folder_.clean(entry.run.key);
     report(fmt::format("{}: failed, will be submitted again: {}", run_label(entry.run.run), error));
