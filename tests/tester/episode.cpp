@@ -216,6 +216,7 @@ class MachineDraw {
       // A memory of 256 pages, and more of them than that.
       evicts_ = true;
       set("migration.evict", "true");
+      set("placement.initial", "host");
       set("gpu.dram.capacity", "1MiB");
       set("host.dram.capacity", "4MiB");
     }
@@ -250,6 +251,7 @@ class MachineDraw {
     const std::uint64_t accesses = (evicts_ ? 1 : moves_ ? 3 : 12) * between(2'000, 5'000);
     const std::uint64_t waves = std::uint64_t{program.launches} * program.groups * program.waves;
     program.operations = static_cast<unsigned>(std::clamp<std::uint64_t>(accesses / 4 / waves, 6, 1'000));
+    program.apart = one_in(2) && !evicts_ ? 16 : 1;
   }
 
   pcg64 random_;

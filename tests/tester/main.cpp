@@ -61,6 +61,8 @@ int main(int argc, char** argv) {
   app.add_option("--episodes", options.episodes, "run so many episodes");
   app.add_option("--seed", options.seed, "of the first episode; the others follow");
   app.add_option("--jobs", options.jobs, "episodes at a time; the number of cores by default");
+  std::uint64_t episode_seconds = 120;
+  app.add_option("--episode-seconds", episode_seconds, "an episode that takes longer hangs, which is a failure");
   app.add_flag("--go-on", options.go_on, "go on after a failure, and shrink none");
   app.add_flag("--quiet", quiet, "no lines while it runs");
   app.add_option("--episode", episode, "run one episode, with the options below, in this process");
@@ -72,6 +74,7 @@ int main(int argc, char** argv) {
   app.add_option("--without", options.cuts.without, "an action that the program does not take: loads, fences, ...");
   app.add_option("--set", options.cuts.set, "a setting of the machine, path=value");
   CLI11_PARSE(app, argc, argv);
+  options.episode_time = std::chrono::seconds(episode_seconds);
   if (minutes > 0) options.time = std::chrono::milliseconds(static_cast<std::int64_t>(minutes * 60'000));
   const bool unlimited = minutes <= 0 && options.accesses == ~std::uint64_t{0} && options.episodes == ~std::uint64_t{0};
   if (unlimited) options.time = std::chrono::minutes(1);

@@ -59,7 +59,8 @@ RandomProgram::RandomProgram(const ProgramShape& shape) : shape_(shape) {
     for (unsigned p = 0; p < shape.pages; ++p) pages.push_back(base + p * kPageBytes);
   } else {
     for (unsigned p = 0; p < shape.pages; ++p) {
-      pages.push_back(allocate("page" + std::to_string(p), kPageBytes, kPlacements[p % kPlacements.size()]));
+      pages.push_back(
+          allocate("page" + std::to_string(p), shape.apart * kPageBytes, kPlacements[p % kPlacements.size()]));
     }
   }
   pcg64 random(shape.seed, 1);

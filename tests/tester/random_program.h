@@ -28,7 +28,8 @@ struct ProgramShape {
   unsigned hot = 1;         ///< of these, the first ones take half of the accesses
   unsigned line_bytes = 64;
   unsigned lanes = 64;
-  bool one_buffer = true;  ///< or one buffer a page, with placements in turn
+  bool one_buffer = true;  ///< or one buffer for each page, with placements in turn
+  unsigned apart = 1;      ///< pages from one buffer to the next: far enough, and each has a page-table line of its own
   Split split = Split::RoundRobin;
   std::array<std::uint8_t, kActions.size()> weights{};  ///< of each Action
 };
