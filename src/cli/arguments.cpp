@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "config/words.h"
+#include "study/named_run.h"
 
 namespace nearfar {
 namespace {
@@ -96,6 +97,32 @@ void rethrow_varied(const OverrideError& error, const std::vector<std::string>& 
   const std::string key = error.text.substr(0, error.text.find('='));
   if (key.empty() || std::ranges::count(keys, key) == 0) throw error;  // of --set, as it says
   throw InputError("--vary: " + error.problem);
+}
+
+void add_repeat_option(CLI::App& app, std::string& repeat) {
+  add_value(app, "--repeat", repeat, value_kind::kNumber,
+            "Make each run N times, perturbed by a few cycles of jitter: means then come with a 95 % interval");
+}
+
+void add_study_repeat_option(CLI::App& app, std::string& repeat) {
+  add_value(app, "--repeat", repeat, value_kind::kNumber,
+            "Each run N times, whatever the study says: means then come with a 95 % interval");
+}
+
+std::optional<std::uint32_t> read_study_repeat(const std::string& repeat, bool quick) {
+  if (!repeat.empty()) return read_repeat(repeat, {});
+  return quick ? std::optional(1U) : std::nullopt;
+}
+
+std::uint32_t read_repeat(const std::string& repeat, const std::vector<std::string>& overrides) {
+  const auto repeats = static_cast<std::uint32_t>(parse_whole("--repeat", repeat, 1, kMostRepeats));
+  if (repeats > 1) refuse_set_too("--repeat " + repeat, kDrawKey, overrides);
+  return repeats;
+}
+
+void refuse_varied_draw(const std::string& key, const std::string& repeat) {
+  if (key != kDrawKey || read_repeat(repeat, {}) == 1) return;
+  throw InputError(fmt::format("--vary {0} and --repeat {1} both decide `{0}`; give one of them.", key, repeat));
 }
 
 void add_input_option(CLI::App& app, std::string& input) {

@@ -1,6 +1,7 @@
 // Options that several commands share, and what they mean once read.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,18 @@ void refuse_repeated(std::string_view what, const std::vector<std::string>& name
 void refuse_set_too(const std::string& option, const std::string& key, const std::vector<std::string>& overrides);
 /// Says of a mistake in an override of one of `keys` that it is in --vary, where it was made.
 [[noreturn]] void rethrow_varied(const OverrideError& error, const std::vector<std::string>& keys);
+
+/// --repeat: how often each run is made, with small perturbations after the first time.
+void add_repeat_option(CLI::App& app, std::string& repeat);
+/// The same of studies, which may say it themselves.
+void add_study_repeat_option(CLI::App& app, std::string& repeat);
+/// What that comes to: nothing leaves it to the study; --quick is once, unless a number was given.
+std::optional<std::uint32_t> read_study_repeat(const std::string& repeat, bool quick);
+/// The number of --repeat. Refuses several beside a --set of the draw, which they decide.
+std::uint32_t read_repeat(const std::string& repeat, const std::vector<std::string>& overrides);
+
+/// Refuses a --vary of the draw beside several repeats.
+void refuse_varied_draw(const std::string& key, const std::string& repeat);
 
 void add_input_option(CLI::App& app, std::string& input);
 void add_experiment_options(CLI::App& app, ExperimentArguments& arguments);

@@ -17,4 +17,16 @@ std::string bar(double value, double maximum, unsigned width) {
   return out + kPartial[eighths % 8];
 }
 
+std::string bar_with_whisker(double value, double high, double maximum, unsigned width) {
+  std::string out = bar(value, maximum, width);
+  if (out.empty() || !(high > value)) return out;
+  const auto eighths = [&](double at) {
+    return std::max<long>(1, std::lround(std::min(at / maximum, 1.0) * width * 8));
+  };
+  // Whole characters behind the bar's last one, which may be begun.
+  const long from = (eighths(value) + 7) / 8, to = (eighths(high) + 7) / 8;
+  for (long i = from + 1; i < to; ++i) out += "─";
+  return from < to ? out + "┤" : out;
+}
+
 }  // namespace nearfar

@@ -12,4 +12,7 @@ inline constexpr unsigned kBarWidth = 30, kWideBarWidth = 40, kNarrowBarWidth = 
 /// always shows.
 std::string bar(double value, double maximum, unsigned width);
 
+/// The same, and a line from its end to where `high` lies: "███▍──┤". Without a line where that is no further on.
+std::string bar_with_whisker(double value, double high, double maximum, unsigned width);
+
 }  // namespace nearfar

@@ -54,6 +54,7 @@ void add_sweep_options(CLI::App& app, SweepArguments& arguments) {
   add_values(app, "--param", arguments.parameters, kParameter,
              "Set one parameter of the workload, over its size; may be repeated");
   add_value(app, "--seed", arguments.seed, kNumber, "Seed of the inputs that are drawn at random");
+  add_repeat_option(app, arguments.repeat);
   add_input_option(app, arguments.input);
   add_batch_options(app, arguments.batch);
 }
@@ -89,6 +90,28 @@ std::vector<StoredResult> run_sweep(const std::vector<NamedRun>& runs, const Bat
   results.reserve(planned.size());
   for (const PlannedRun& run : planned) results.push_back(*store.find(run.key));
   return results;
+}
+
+std::vector<std::vector<double>> repeat_sweep(const std::vector<NamedRun>& runs, const SweepArguments& arguments) {
+  const std::uint32_t repeats = read_repeat(arguments.repeat, arguments.overrides);
+  std::vector<NamedRun> all;
+  for (const NamedRun& run : runs) {
+    for (std::uint32_t draw = 0; draw < repeats; ++draw) {
+      all.push_back(run);
+      if (repeats > 1) all.back().draw = draw;
+    }
+  }
+  const std::vector<StoredResult> results = run_sweep(all, arguments.batch);
+  std::vector<std::vector<double>> cycles(runs.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    cycles[i / repeats].push_back(static_cast<double>(results[i].cycles));
+  }
+  return cycles;
+}
+
+std::string repeats_heading(const SweepArguments& arguments) {
+  const std::uint32_t repeats = read_repeat(arguments.repeat, arguments.overrides);
+  return repeats == 1 ? "" : fmt::format(", mean and 95 % interval of {} repeats", repeats);
 }
 
 }  // namespace nearfar

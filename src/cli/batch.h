@@ -28,7 +28,7 @@ RunnerOutcome run_batch(const std::vector<PlannedRun>& runs, ResultStore& store,
 struct SweepArguments {
   BatchArguments batch;
   std::vector<std::string> workloads;
-  std::string size = "medium", seed = "1", input, system = kDefaultSystem;
+  std::string size = "medium", seed = "1", repeat = "1", input, system = kDefaultSystem;
   std::vector<std::string> parameters, overrides;
 };
 
@@ -40,5 +40,11 @@ NamedRun sweep_run(const SweepArguments& arguments, const std::string& workload,
 
 /// Runs all; the results in the order of `runs`. A run that fails is a SimulationError.
 std::vector<StoredResult> run_sweep(const std::vector<NamedRun>& runs, const BatchArguments& arguments);
+
+/// The same, each run as often as --repeat says: the cycles of each run, by draw.
+std::vector<std::vector<double>> repeat_sweep(const std::vector<NamedRun>& runs, const SweepArguments& arguments);
+
+/// ", mean and 95 % interval of 5 repeats" for a heading; nothing where each run is made once.
+std::string repeats_heading(const SweepArguments& arguments);
 
 }  // namespace nearfar

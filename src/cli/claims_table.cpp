@@ -11,7 +11,7 @@
 namespace nearfar {
 namespace {
 
-constexpr std::array kVerdicts = {Verdict::Met,      Verdict::WithinBand, Verdict::Missed,
+constexpr std::array kVerdicts = {Verdict::Met,      Verdict::WithinBand, Verdict::Missed,     Verdict::WithinNoise,
                                   Verdict::Opposite, Verdict::NotJudged,  Verdict::NotMeasured};
 
 /// The claim without its paper's name, which stands above the table.
@@ -46,6 +46,15 @@ std::string tally(const std::vector<MeasuredClaim>& claims) {
   return fmt::format("{} claims: {}\n", claims.size(), join(parts, ", "));
 }
 
+/// Says of numbers that come from one run of each kind that nothing is known of their spread.
+std::string spread_note(const std::vector<MeasuredClaim>& claims) {
+  const std::size_t count = without_spread(claims);
+  if (count == 0) return "";
+  return fmt::format("{} measured without repeats: it is not known how far {} by chance (--repeat N).\n",
+                     count == 1 ? "1 claim is" : fmt::format("{} claims are", count),
+                     count == 1 ? "its numbers move" : "their numbers move");
+}
+
 }  // namespace
 
 std::string claims_table(const std::vector<Paper>& papers, const std::vector<MeasuredClaim>& claims,
@@ -68,7 +77,7 @@ std::string claims_table(const std::vector<Paper>& papers, const std::vector<Mea
     }
     out += table.text(terminal) + "\n";
   }
-  return out + tally(claims);
+  return out + tally(claims) + spread_note(claims);
 }
 
 }  // namespace nearfar

@@ -14,6 +14,7 @@
 #include "cli/result_json.h"
 #include "config/error.h"
 #include "config/words.h"
+#include "study/named_run.h"
 
 namespace nearfar {
 namespace {
@@ -25,12 +26,13 @@ struct CompareArguments {
   std::vector<std::string> overrides;
   std::string designs = "baseline";
   std::string vary;
+  std::string repeat = "1";
   std::string json;
 };
 
 struct Variant {
   std::string label;
-  NamedSystem machine;
+  std::vector<NamedSystem> draws;  ///< the machine, once for each repeat
 };
 
 /// The overrides of `--vary key=v1,v2`, one for each value; one empty one without --vary.
@@ -47,7 +49,7 @@ std::vector<std::string> varied(const std::string& text) {
 }
 
 /// What differs between variants is in their labels, and what --vary sets, be it one value.
-std::vector<Variant> make_variants(const CompareArguments& arguments) {
+std::vector<Variant> make_variants(const CompareArguments& arguments, std::uint32_t repeats) {
   const auto systems = split(arguments.systems, ',');
   const auto designs = split(arguments.designs, ',');
   const auto settings = varied(arguments.vary);
@@ -63,7 +65,7 @@ std::vector<Variant> make_variants(const CompareArguments& arguments) {
           overrides.push_back(setting);
           label.push_back(setting);
         }
-        variants.push_back({join(label, " "), make_machine(system, design, overrides)});
+        variants.push_back({join(label, " "), repeated_machine(system, design, overrides, repeats)});
       }
     }
   }
@@ -77,11 +79,11 @@ std::vector<Variant> make_variants(const CompareArguments& arguments) {
   return variants;
 }
 
-std::vector<Variant> read_variants(const CompareArguments& arguments) {
+std::vector<Variant> read_variants(const CompareArguments& arguments, std::uint32_t repeats) {
   const std::string key = arguments.vary.substr(0, arguments.vary.find('='));
   if (!key.empty()) refuse_set_too("--vary " + arguments.vary, key, arguments.overrides);
   try {
-    return make_variants(arguments);
+    return make_variants(arguments, repeats);
   } catch (const OverrideError& error) {
     rethrow_varied(error, {key});
   }
@@ -93,15 +95,21 @@ Comparison run_all(const CompareArguments& arguments, const Experiment& experime
   Comparison comparison;
   comparison.workloads = arguments.workloads;
   for (const Variant& variant : variants) comparison.variants.push_back(variant.label);
-  const std::size_t total = variants.size() * applications.size();
+  comparison.repeats = variants.front().draws.size();
+  const std::size_t total = variants.size() * applications.size() * comparison.repeats;
   std::size_t number = 0;
   for (std::size_t w = 0; w < applications.size(); ++w) {
     const std::string& workload = arguments.workloads[w];
     auto& row = comparison.runs.emplace_back();
     for (const Variant& variant : variants) {
-      ProgressLine line(fmt::format("[{}/{}] {} {}", ++number, total, workload, variant.label), terminal);
-      row.push_back({perform(workload, applications[w], experiment, variant.machine,
-                             [&](const Progress& progress) { line.update(progress); })});
+      ComparedRun& run = row.emplace_back();
+      for (const NamedSystem& machine : variant.draws) {
+        ProgressLine line(fmt::format("[{}/{}] {} {}", ++number, total, workload, variant.label), terminal);
+        Report report = perform(workload, applications[w], experiment, machine,
+                                [&](const Progress& progress) { line.update(progress); });
+        run.cycles.push_back(report.result.cycles);
+        if (run.cycles.size() == 1) run.report = std::move(report);
+      }
     }
   }
   measure(comparison);
@@ -113,7 +121,11 @@ std::string heading(const CompareArguments& arguments, const Experiment& experim
   std::string out = fmt::format("size {}, seed {}", size_name(experiment.size), experiment.seed);
   if (split(arguments.systems, ',').size() == 1) out += ", system " + arguments.systems;
   for (const std::string& setting : arguments.overrides) out += ", " + setting;
-  return out + fmt::format("; speedup is against {}\n\n", variants.front().label);
+  out += fmt::format("; speedup is against {}", variants.front().label);
+  if (const std::size_t repeats = variants.front().draws.size(); repeats > 1) {
+    out += fmt::format(", mean and 95 % interval of {} repeats", repeats);
+  }
+  return out + "\n\n";
 }
 
 void perform_compare(const CompareArguments& arguments) {
@@ -126,12 +138,14 @@ void perform_compare(const CompareArguments& arguments) {
   std::optional<OutputFile> json;
   if (!arguments.json.empty()) json.emplace(arguments.json);
   const Experiment experiment = arguments.experiment.experiment();
-  const auto variants = read_variants(arguments);
+  const std::uint32_t repeats = read_repeat(arguments.repeat, arguments.overrides);
+  refuse_varied_draw(arguments.vary.substr(0, arguments.vary.find('=')), arguments.repeat);
+  const auto variants = read_variants(arguments, repeats);
   // Everything is made and checked before the first run: a mistake in the last one must not cost the others' time.
   std::vector<std::vector<Application>> applications;
   for (const std::string& workload : arguments.workloads) {
     applications.push_back(make_applications(workload, experiment, arguments.workloads));
-    for (const Variant& variant : variants) check_fits(workload, applications.back(), variant.machine);
+    for (const Variant& variant : variants) check_fits(workload, applications.back(), variant.draws.front());
   }
   const Comparison comparison = run_all(arguments, experiment, variants, applications);
   if (json) json->write(comparison_json(comparison));
@@ -153,6 +167,7 @@ Command add_compare_command(CLI::App& program) {
   add_value(app, "--design", arguments->designs, kDesigns, "The designs, with commas between, each as a or a+b");
   add_value(app, "--vary", arguments->vary, kSettings,
             "One value of the system in several settings; the first is what the others are measured against");
+  add_repeat_option(app, arguments->repeat);
   add_experiment_options(app, arguments->experiment);
   add_value(app, "--json", arguments->json, kFile, "Write all results as JSON; - is standard output");
   return {&app, [arguments] { perform_compare(*arguments); }};

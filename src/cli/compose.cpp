@@ -8,6 +8,7 @@
 #include "cli/bars.h"
 #include "cli/batch.h"
 #include "cli/command.h"
+#include "cli/comparison.h"
 #include "cli/numbers.h"
 #include "cli/output_file.h"
 #include "cli/report_json.h"
@@ -75,20 +76,32 @@ Composition plan(const ComposeArguments& arguments) {
 
 void measure(Composition& composition, const ComposeArguments& arguments) {
   std::vector<NamedRun> runs;
-  std::vector<std::optional<double>*> places;
+  std::vector<std::vector<double>*> places;
   for (Combination& combination : composition.combinations) {
     if (!combination.refused.empty()) continue;
+    combination.repeats.resize(composition.workloads.size());
     for (std::size_t w = 0; w < composition.workloads.size(); ++w) {
       runs.push_back(sweep_run(arguments.sweep, composition.workloads[w], combination.label, {}));
-      places.push_back(&combination.cycles[w]);
+      places.push_back(&combination.repeats[w]);
     }
   }
-  const std::vector<StoredResult> results = run_sweep(runs, arguments.sweep.batch);
-  for (std::size_t i = 0; i < results.size(); ++i) *places[i] = static_cast<double>(results[i].cycles);
+  const std::vector<std::vector<double>> cycles = repeat_sweep(runs, arguments.sweep);
+  for (std::size_t i = 0; i < cycles.size(); ++i) *places[i] = cycles[i];
   analyse(composition);
 }
 
-std::string factor(const std::optional<double>& value) { return value ? fixed(*value, 3) : "-"; }
+std::string factor(const std::optional<double>& value, const std::optional<Interval>& interval = std::nullopt) {
+  return value ? speedup_text(*value, interval.value_or(Interval{})) : "-";
+}
+
+/// Combinations are measured against the one without designs, which therefore has no spread.
+std::optional<Interval> speedup_interval_of(const Combination& combination, std::size_t workload) {
+  if (combination.members == 0 || combination.intervals.empty()) return std::nullopt;
+  return combination.intervals[workload];
+}
+std::optional<Interval> mean_interval_of(const Combination& combination) {
+  return combination.members == 0 ? std::nullopt : combination.mean_interval;
+}
 
 std::string combinations_table(const Composition& composition, const Terminal& terminal) {
   std::vector<Table::Column> columns = {{"combination"}};
@@ -98,13 +111,19 @@ std::string combinations_table(const Composition& composition, const Terminal& t
   columns.push_back({"", Align::Left, Tint::Cyan});
   Table table(columns, 2);
   double largest = 0;
-  for (const Combination& each : composition.combinations) largest = std::max(largest, each.mean.value_or(0));
+  const auto high = [](const Combination& each) {
+    return each.mean_interval ? each.mean_interval->high : each.mean.value_or(0);
+  };
+  for (const Combination& each : composition.combinations) largest = std::max(largest, high(each));
   for (const Combination& each : composition.combinations) {
     if (!each.refused.empty()) continue;
     std::vector<std::string> cells = {each.label};
-    for (const auto& speedup : each.speedups) cells.push_back(factor(speedup));
-    if (several) cells.push_back(factor(each.mean));
-    cells.push_back(bar(each.mean.value_or(0), largest, kBarWidth));
+    for (std::size_t w = 0; w < each.speedups.size(); ++w)
+      cells.push_back(factor(each.speedups[w], speedup_interval_of(each, w)));
+    if (several) cells.push_back(factor(each.mean, mean_interval_of(each)));
+    const bool noise = each.mean_interval && each.mean_interval->within_noise_of(1);
+    cells.push_back(bar_with_whisker(each.mean.value_or(0), high(each), largest, kBarWidth) +
+                    (noise ? " within noise" : ""));
     table.row(cells);
   }
   return table.text(terminal);
@@ -113,7 +132,9 @@ std::string combinations_table(const Composition& composition, const Terminal& t
 std::string effects_table(const Composition& composition, const Terminal& terminal) {
   Table table({{"design"}, {"alone", Align::Right}, {"with others", Align::Right}}, 2);
   for (std::size_t i = 0; i < composition.designs.size(); ++i) {
-    table.row({composition.designs[i], factor(composition.effects[i].alone), factor(composition.effects[i].average)});
+    const DesignEffect& effect = composition.effects[i];
+    table.row({composition.designs[i], factor(effect.alone, effect.alone_interval),
+               factor(effect.average, effect.average_interval)});
   }
   return table.text(terminal);
 }
@@ -128,7 +149,8 @@ std::string pairs_table(const Composition& composition, const Terminal& terminal
   Table table(columns, 2);
   for (const PairEffect& pair : composition.pairs) {
     std::vector<std::string> cells = {composition.designs[pair.first] + " + " + composition.designs[pair.second],
-                                      factor(pair.interaction), factor(pair.average),
+                                      factor(pair.interaction, pair.interaction_interval),
+                                      factor(pair.average, pair.average_interval),
                                       relationship_name(pair.relationship)};
     if (several) {
       for (const auto& each : pair.by_workload) cells.push_back(factor(each));
@@ -157,8 +179,8 @@ std::string heading(const ComposeArguments& arguments) {
 }
 
 std::string summary(const Composition& composition, const ComposeArguments& arguments, const Terminal& terminal) {
-  std::string out = heading(arguments) + "; speedups are against no design\n\n" +
-                    combinations_table(composition, terminal) + "\n" + effects_table(composition, terminal);
+  std::string out = heading(arguments) + "; speedups are against no design" + repeats_heading(arguments.sweep) +
+                    "\n\n" + combinations_table(composition, terminal) + "\n" + effects_table(composition, terminal);
   if (!composition.pairs.empty()) {
     out += "\n" + pairs_table(composition, terminal) +
            fmt::format(
@@ -177,12 +199,14 @@ std::string html_of(const Composition& composition, const ComposeArguments& argu
   std::vector<std::vector<std::string>> pairs;
   for (const PairEffect& pair : composition.pairs) {
     pairs.push_back({escaped(composition.designs[pair.first] + " + " + composition.designs[pair.second]),
-                     relationship_name(pair.relationship), factor(pair.interaction), factor(pair.average)});
+                     relationship_name(pair.relationship), factor(pair.interaction, pair.interaction_interval),
+                     factor(pair.average, pair.average_interval)});
   }
   std::vector<std::vector<std::string>> designs;
   for (std::size_t i = 0; i < composition.designs.size(); ++i) {
-    designs.push_back({escaped(composition.designs[i]), factor(composition.effects[i].alone),
-                       factor(composition.effects[i].average)});
+    const DesignEffect& effect = composition.effects[i];
+    designs.push_back({escaped(composition.designs[i]), factor(effect.alone, effect.alone_interval),
+                       factor(effect.average, effect.average_interval)});
   }
   sections.push_back({"effects", "Effects",
                       table_html({"design", "alone", "average with others"}, designs, 1) +

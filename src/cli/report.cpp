@@ -27,7 +27,7 @@ struct ReportArguments {
   std::vector<std::string> studies;
   std::string output = "report.html", figures;
   std::string database = kDefaultDatabase;
-  std::string size;
+  std::string size, repeat;
   bool quick = false, no_png = false;
 };
 
@@ -36,13 +36,14 @@ std::vector<Study> read_studies(const ReportArguments& arguments, const ResultSt
   StudyChanges changes;
   if (!arguments.size.empty()) changes.size = parse_size(arguments.size);
   if (arguments.quick) changes.size = SizeClass::Small;
+  changes.repeat = read_study_repeat(arguments.repeat, arguments.quick);
   std::vector<std::string> names = arguments.studies;
   if (names.empty()) {
     for (const StudySummary& study : need_studies()) names.push_back(study.name);
   }
   std::vector<Study> studies;
   for (const std::string& name : names) {
-    studies.push_back(changes.size ? read_study(name, changes) : most_measured(read_study(name), store));
+    studies.push_back(changes.size ? read_study(name, changes) : most_measured(read_study(name, changes), store));
   }
   return studies;
 }
@@ -144,7 +145,9 @@ Command add_report_command(CLI::App& program) {
   add_value(app, "--database", arguments->database, kFile, "The store of results");
   add_value(app, "--size", arguments->size, kSize,
             "Only results of this size; else of the size that most is measured of");
-  add_flag(app, "--quick", arguments->quick, "The same as --size small: what `nearfar reproduce --quick` measured");
+  add_study_repeat_option(app, arguments->repeat);
+  add_flag(app, "--quick", arguments->quick,
+           "The same as --size small --repeat 1: what `nearfar reproduce --quick` measured");
   return {&app, [arguments] { perform_report(*arguments); }};
 }
 

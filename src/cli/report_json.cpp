@@ -1,6 +1,7 @@
 // Keys keep the order in which they are written here; what was not measured is null.
 #include "cli/report_json.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/version.h"
@@ -11,6 +12,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json interval_json(const std::optional<Interval>& interval) {
+  if (!interval || !interval->has_spread()) return nullptr;
+  return {{"n", interval->count}, {"mean", interval->mean}, {"low", interval->low}, {"high", interval->high}};
+}
 
 template <class Key, class Value>
 Json named(const std::vector<Key>& keys, const std::vector<Value>& values) {
@@ -23,7 +29,7 @@ Json named(const std::vector<Key>& keys, const std::vector<Value>& values) {
 Json cycles_of(const std::vector<std::string>& workloads, const std::vector<std::optional<double>>& cycles) {
   Json out = Json::object();
   for (std::size_t i = 0; i < workloads.size(); ++i) {
-    out[workloads[i]] = cycles[i] ? Json(static_cast<std::uint64_t>(*cycles[i])) : Json(nullptr);
+    out[workloads[i]] = cycles[i] ? Json(std::llround(*cycles[i])) : Json(nullptr);
   }
   return out;
 }
@@ -47,6 +53,11 @@ std::string composition_json(const Composition& composition) {
       entry["cycles"] = cycles_of(composition.workloads, each.cycles);
       entry["speedups"] = named(composition.workloads, each.speedups);
       entry["mean"] = json_of(each.mean);
+      if (!each.intervals.empty()) {
+        for (std::size_t w = 0; w < composition.workloads.size(); ++w)
+          entry["speedup_intervals"][composition.workloads[w]] = interval_json(each.intervals[w]);
+        entry["mean_interval"] = interval_json(each.mean_interval);
+      }
     }
     out["combinations"].push_back(std::move(entry));
   }
@@ -57,6 +68,9 @@ std::string composition_json(const Composition& composition) {
                               {"alone", json_of(effect.alone)},
                               {"average", json_of(effect.average)},
                               {"by_workload", named(composition.workloads, effect.by_workload)}});
+    if (!effect.alone_interval) continue;
+    out["effects"].back()["alone_interval"] = interval_json(effect.alone_interval);
+    out["effects"].back()["average_interval"] = interval_json(effect.average_interval);
   }
   out["interactions"] = Json::array();
   for (const PairEffect& pair : composition.pairs) {
@@ -66,6 +80,9 @@ std::string composition_json(const Composition& composition) {
                                    {"average", json_of(pair.average)},
                                    {"relationship", relationship_name(pair.relationship)},
                                    {"by_workload", named(composition.workloads, pair.by_workload)}});
+    if (!pair.interaction_interval) continue;
+    out["interactions"].back()["interaction_interval"] = interval_json(pair.interaction_interval);
+    out["interactions"].back()["average_interval"] = interval_json(pair.average_interval);
   }
   return text(out);
 }
@@ -78,9 +95,14 @@ std::string tuning_json(const Tuning& tuning) {
   for (std::size_t point = 0; point < tuning.points(); ++point) {
     Json cycles = Json::object(), speedups = Json::object();
     for (std::size_t w = 0; w < tuning.workloads.size(); ++w)
-      cycles[tuning.workloads[w]] = static_cast<std::uint64_t>(tuning.cycles[w][point]);
+      cycles[tuning.workloads[w]] = std::llround(tuning.cycles[w][point]);
     for (const TunedCurve& curve : tuning.curves) speedups[curve.label] = curve.speedups[point];
-    out["points"].push_back({{"settings", tuning.overrides(point)}, {"cycles", cycles}, {"speedups", speedups}});
+    Json entry = {{"settings", tuning.overrides(point)}, {"cycles", cycles}, {"speedups", speedups}};
+    if (!tuning.curves.front().intervals.empty()) {
+      for (const TunedCurve& curve : tuning.curves)
+        entry["speedup_intervals"][curve.label] = interval_json(curve.intervals[point]);
+    }
+    out["points"].push_back(std::move(entry));
   }
   out["knees"] = Json::array();
   for (const TunedCurve& curve : tuning.curves) {
@@ -109,6 +131,10 @@ std::string claims_json(const std::vector<MeasuredClaim>& claims) {
                   {"measured", measured.values},
                   {"ratio", json_of(measured.ratio)},
                   {"verdict", verdict_name(measured.verdict)}};
+    if (!measured.intervals.empty()) {
+      entry["intervals"] = Json::array();
+      for (const Interval& interval : measured.intervals) entry["intervals"].push_back(interval_json(interval));
+    }
     if (!measured.note.empty()) entry["note"] = measured.note;
     out["claims"].push_back(std::move(entry));
   }

@@ -25,13 +25,14 @@ namespace {
 struct ReproduceArguments {
   BatchArguments batch;
   std::vector<std::string> papers;
-  std::string json, report;
+  std::string json, report, repeat;
   bool quick = false, dry_run = false;
 };
 
-std::vector<Study> studies_of(const std::vector<Paper>& papers, bool quick) {
+std::vector<Study> studies_of(const std::vector<Paper>& papers, const ReproduceArguments& arguments) {
   StudyChanges changes;
-  if (quick) changes.size = SizeClass::Small;
+  if (arguments.quick) changes.size = SizeClass::Small;
+  changes.repeat = read_study_repeat(arguments.repeat, arguments.quick);
   std::vector<Study> studies;
   for (const std::string& name : claimed_studies(papers)) studies.push_back(read_study(name, changes));
   return studies;
@@ -62,7 +63,7 @@ void perform_reproduce(const ReproduceArguments& arguments) {
   refuse_repeated("paper", arguments.papers);
   const unsigned jobs = jobs_of(arguments.batch);
   std::vector<Paper> papers = read_papers(arguments.papers);
-  const std::vector<Study> studies = studies_of(papers, arguments.quick);
+  const std::vector<Study> studies = studies_of(papers, arguments);
   const Planned planned = planned_runs(studies);
   if (arguments.dry_run && studies.empty()) return write_stdout("No study measures any of these claims yet.\n");
   if (arguments.dry_run) return show_plan(planned, ResultStore::to_look_at(arguments.batch.database));
@@ -97,7 +98,8 @@ Command add_reproduce_command(CLI::App& program) {
                               "Measure what papers claim: published, measured, verdict (exit code 1: opposite)");
   using namespace value_kind;
   add_words(app, "PAPERS", arguments->papers, kPapers, "Names in claims/; none is all of them");
-  add_flag(app, "--quick", arguments->quick, "Small inputs: minutes instead of hours");
+  add_flag(app, "--quick", arguments->quick, "Small inputs, each run once: minutes instead of hours");
+  add_study_repeat_option(app, arguments->repeat);
   add_flag(app, "--dry-run", arguments->dry_run, "Only show what would be run");
   add_batch_options(app, arguments->batch);
   add_value(app, "--json", arguments->json, kFile, "Write the claims as JSON; - is standard output");

@@ -117,6 +117,10 @@ Json json_of(const Report& report) {
   return out;
 }
 
+Json json_of(const Interval& interval) {
+  return {{"n", interval.count}, {"mean", interval.mean}, {"low", interval.low}, {"high", interval.high}};
+}
+
 Json json_of(const Touched& touched) {
   return {{"pages", touched.pages},
           {"lines", touched.lines},
@@ -163,19 +167,33 @@ std::string comparison_json(const Comparison& comparison) {
   out["version"] = version();
   out["workloads"] = comparison.workloads;
   out["variants"] = comparison.variants;
+  out["repeats"] = comparison.repeats;
+  const bool repeated = comparison.repeats > 1;
   out["geometric_means"] = Json::object();
   for (std::size_t v = 0; v < comparison.variants.size(); ++v) {
     out["geometric_means"][comparison.variants[v]] = comparison.geometric_means[v];
+  }
+  if (repeated) {
+    out["geometric_mean_intervals"] = Json::object();
+    for (std::size_t v = 0; v < comparison.variants.size(); ++v) {
+      out["geometric_mean_intervals"][comparison.variants[v]] = json_of(comparison.mean_intervals[v]);
+    }
   }
   out["runs"] = Json::array();
   for (const auto& row : comparison.runs) {
     for (std::size_t v = 0; v < row.size(); ++v) {
       const Report& report = row[v].report;
-      out["runs"].push_back({{"workload", report.workload},
-                             {"variant", comparison.variants[v]},
-                             {"cycles", report.result.cycles},
-                             {"speedup", row[v].speedup},
-                             {"result", json_of(report)}});
+      Json run = {{"workload", report.workload},
+                  {"variant", comparison.variants[v]},
+                  {"cycles", report.result.cycles},
+                  {"speedup", row[v].speedup}};
+      if (repeated) {
+        run["speedup_interval"] = json_of(row[v].interval);
+        run["cycles_by_draw"] = row[v].cycles;
+        run["within_noise"] = row[v].interval.within_noise_of(1);
+      }
+      run["result"] = json_of(report);
+      out["runs"].push_back(std::move(run));
     }
   }
   return text(out);

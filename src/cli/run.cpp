@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/numbers.h"
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/result_csv.h"
@@ -16,7 +20,9 @@
 #include "cli/timeline_options.h"
 #include "config/error.h"
 #include "config/words.h"
+#include "stats/interval.h"
 #include "study/child.h"
+#include "study/named_run.h"
 
 namespace nearfar {
 namespace {
@@ -29,10 +35,33 @@ struct RunArguments {
   std::string system = kDefaultSystem;
   std::vector<std::string> overrides;
   std::string design = "baseline";
+  std::string repeat = "1";
   std::string json, csv;
   std::string progress;  ///< number of a descriptor
   TimelineArguments timeline;
 };
+
+/// A file holds one result; which of several it should be nobody has said.
+void refuse_files(const RunArguments& arguments) {
+  for (const auto& [option, file] : {std::pair{"--json", &arguments.json}, std::pair{"--csv", &arguments.csv},
+                                     std::pair{"--timeline", &arguments.timeline.file}}) {
+    if (file->empty()) continue;
+    throw InputError(fmt::format(
+        "{0} holds one result, and --repeat makes several; run each with --set {1}=0, {1}=1, … and its own {0}.",
+        option, kDrawKey));
+  }
+}
+
+/// What repeats say about the cycles of a run.
+std::string repeats_text(const std::vector<Cycle>& cycles) {
+  const std::vector<double> values(cycles.begin(), cycles.end());
+  const Interval interval = interval_of(values);
+  return fmt::format("\nof {} repeats  cycles {} ±{} ({} %), 95 % interval of the mean; smallest {}, largest {}\n",
+                     cycles.size(), grouped(static_cast<std::uint64_t>(std::llround(interval.mean))),
+                     grouped(static_cast<std::uint64_t>(std::llround(interval.half_width()))),
+                     fixed(100 * interval.half_width() / interval.mean, 2), grouped(std::ranges::min(cycles)),
+                     grouped(std::ranges::max(cycles)));
+}
 
 void perform_run(const RunArguments& arguments) {
   if (arguments.workload.empty()) {
@@ -46,7 +75,11 @@ void perform_run(const RunArguments& arguments) {
   if (timeline && timeline->is_stdout()) throw InputError("--timeline takes a file, not standard output.");
   const bool to_stdout = check_outputs({&json, &csv, &timeline});
 
-  const NamedSystem machine = make_machine(arguments.system, arguments.design, arguments.overrides);
+  const std::uint32_t repeats = read_repeat(arguments.repeat, arguments.overrides);
+  if (repeats > 1) refuse_files(arguments);
+  const std::vector<NamedSystem> machines =
+      repeated_machine(arguments.system, arguments.design, arguments.overrides, repeats);
+  const NamedSystem& machine = machines.front();
   Experiment experiment = arguments.experiment.experiment();
   experiment.timeline = timeline_filter(arguments.timeline, machine.loaded.spec);
   std::optional<int> listener;
@@ -57,18 +90,26 @@ void perform_run(const RunArguments& arguments) {
   check_fits(arguments.workload, applications, machine);
 
   const Terminal error_terminal = arguments.experiment.quiet ? Terminal{} : Terminal::of(STDERR_FILENO);
-  std::optional<ProgressLine> line(std::in_place, arguments.workload, error_terminal);
-  const Report report = perform(arguments.workload, applications, experiment, machine, [&](const Progress& progress) {
-    line->update(progress);
-    if (listener) write_progress(*listener, progress);
-  });
-  line.reset();
+  const auto one_run = [&](const NamedSystem& on, const std::string& title) {
+    ProgressLine line(title, error_terminal);
+    return perform(arguments.workload, applications, experiment, on, [&](const Progress& progress) {
+      line.update(progress);
+      if (listener) write_progress(*listener, progress);
+    });
+  };
+  const Report report = one_run(machine, arguments.workload);
+  std::vector<Cycle> cycles = {report.result.cycles};
+  while (cycles.size() < machines.size()) {
+    const std::string title = fmt::format("[{}/{}] {}", cycles.size() + 1, machines.size(), arguments.workload);
+    cycles.push_back(one_run(machines[cycles.size()], title).result.cycles);
+  }
 
   if (json) json->write(run_json(report));
   if (csv) csv->write(run_csv(report));
   if (timeline) timeline->write(timeline_json(report));
   if (const std::string note = timeline_note(report); !note.empty()) fmt::print(stderr, "nearfar: {}\n", note);
-  if (!arguments.experiment.quiet && !to_stdout) write_stdout(summary(report, Terminal::of(STDOUT_FILENO)));
+  if (arguments.experiment.quiet || to_stdout) return;
+  write_stdout(summary(report, Terminal::of(STDOUT_FILENO)) + (repeats > 1 ? repeats_text(cycles) : ""));
 }
 
 }  // namespace
@@ -83,6 +124,7 @@ Command add_run_command(CLI::App& program) {
             "The machine: a name in systems/ or a file that ends in .yaml");
   add_set_option(app, arguments->overrides);
   add_value(app, "--design", arguments->design, kDesign, "What is changed in the machine; several as a+b");
+  add_repeat_option(app, arguments->repeat);
   add_experiment_options(app, arguments->experiment);
   add_value(app, "--json", arguments->json, kFile, "Write the complete result as JSON; - is standard output");
   add_value(app, "--csv", arguments->csv, kFile, "Write the statistics as CSV; - is standard output");

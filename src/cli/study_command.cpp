@@ -28,7 +28,7 @@ constexpr std::uint64_t kMostSeconds = 365ULL * 24 * 3600;
 struct StudyArguments {
   std::string study;
   std::string database = kDefaultDatabase;
-  std::string jobs = "0", size, timeout = "0", csv;
+  std::string jobs = "0", size, timeout = "0", csv, repeat;
   std::string executor = "local";
   std::string slurm_options, chunk = "0";
   bool quick = false, dry_run = false, quiet = false;
@@ -46,6 +46,7 @@ Study read(const StudyArguments& arguments) {
       throw InputError("--quick is --size small; give one of them.");
     changes.size = SizeClass::Small;
   }
+  changes.repeat = read_study_repeat(arguments.repeat, arguments.quick);
   return read_study(arguments.study, changes);
 }
 
@@ -135,7 +136,8 @@ Command add_study_command(CLI::App& program) {
   add_value(app, "STUDY", arguments->study, kStudy, "A name in studies/, or a file that ends in .yaml");
   add_value(app, "--database", arguments->database, kFile, "The store of results; what it has is not run again");
   add_value(app, "--size", arguments->size, kSize, "Size of all workloads, whatever the study says");
-  add_flag(app, "--quick", arguments->quick, "The same as --size small");
+  add_flag(app, "--quick", arguments->quick, "The same as --size small --repeat 1");
+  add_study_repeat_option(app, arguments->repeat);
   add_value(app, "--jobs", arguments->jobs, kNumber, "Runs at once; 0 is one for each core, as memory allows");
   add_value(app, "--timeout", arguments->timeout, kNumber, "Seconds that a run may take; 0 is any time");
   add_flag(app, "--dry-run", arguments->dry_run, "Only show what would be run");

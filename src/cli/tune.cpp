@@ -9,6 +9,7 @@
 #include "cli/bars.h"
 #include "cli/batch.h"
 #include "cli/command.h"
+#include "cli/comparison.h"
 #include "cli/numbers.h"
 #include "cli/output_file.h"
 #include "cli/report_json.h"
@@ -64,6 +65,7 @@ Tuning plan(const TuneArguments& arguments) {
   for (const std::string& text : arguments.vary) {
     tuning.parameters.push_back(parse_vary(text));
     refuse_set_too("--vary " + text, tuning.parameters.back().key, arguments.sweep.overrides);
+    refuse_varied_draw(tuning.parameters.back().key, arguments.sweep.repeat);
   }
   if (tuning.parameters.size() == 2 && tuning.parameters[0].key == tuning.parameters[1].key) {
     throw InputError(fmt::format("--vary {} is given twice.", tuning.parameters[0].key));
@@ -75,10 +77,10 @@ Tuning plan(const TuneArguments& arguments) {
   return tuning;
 }
 
-std::vector<StoredResult> run_points(const std::vector<NamedRun>& runs, const Tuning& tuning,
-                                     const BatchArguments& arguments) {
+std::vector<std::vector<double>> run_points(const std::vector<NamedRun>& runs, const Tuning& tuning,
+                                            const SweepArguments& arguments) {
   try {
-    return run_sweep(runs, arguments);
+    return repeat_sweep(runs, arguments);
   } catch (const OverrideError& error) {
     std::vector<std::string> keys;
     for (const TunedParameter& parameter : tuning.parameters) keys.push_back(parameter.key);
@@ -93,12 +95,21 @@ void measure(Tuning& tuning, const TuneArguments& arguments) {
       runs.push_back(sweep_run(arguments.sweep, workload, arguments.design, tuning.overrides(point)));
     }
   }
-  const std::vector<StoredResult> results = run_points(runs, tuning, arguments.sweep.batch);
-  tuning.cycles.resize(tuning.workloads.size());
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    tuning.cycles[i / tuning.points()].push_back(static_cast<double>(results[i].cycles));
-  }
+  const std::vector<std::vector<double>> cycles = run_points(runs, tuning, arguments.sweep);
+  tuning.repeats.resize(tuning.workloads.size());
+  for (std::size_t i = 0; i < cycles.size(); ++i) tuning.repeats[i / tuning.points()].push_back(cycles[i]);
   find_knees(tuning);
+}
+
+/// The upper end of a point's interval.
+double high_of(const TunedCurve& curve, std::size_t point) {
+  return curve.intervals.empty() ? curve.speedups[point] : curve.intervals[point].high;
+}
+
+/// The first point is what the others are measured against: it has no spread.
+std::string speedup_of(const TunedCurve& curve, std::size_t point) {
+  return speedup_text(curve.speedups[point],
+                      curve.intervals.empty() || point == 0 ? Interval{} : curve.intervals[point]);
 }
 
 /// What is said of a setting in the table.
@@ -117,12 +128,13 @@ std::string curve_table(const Tuning& tuning, const Terminal& terminal) {
   columns.push_back({"", Align::Left, Tint::Cyan});
   Table table(columns, 2);
   const TunedCurve& whole = tuning.curves.back();
-  const double largest = std::ranges::max(whole.speedups);
+  double largest = 0;
+  for (std::size_t point = 0; point < tuning.points(); ++point) largest = std::max(largest, high_of(whole, point));
   for (std::size_t point = 0; point < tuning.points(); ++point) {
     std::vector<std::string> cells = {tuning.label(point)};
-    for (const TunedCurve& curve : tuning.curves) cells.push_back(fixed(curve.speedups[point], 3));
+    for (const TunedCurve& curve : tuning.curves) cells.push_back(speedup_of(curve, point));
     cells.push_back(mark(whole.knee, point, tuning.points()));
-    cells.push_back(bar(whole.speedups[point], largest, kWideBarWidth));
+    cells.push_back(bar_with_whisker(whole.speedups[point], high_of(whole, point), largest, kWideBarWidth));
     table.row(cells);
   }
   return table.text(terminal);
@@ -138,7 +150,7 @@ std::string grid_table(const Tuning& tuning, const TunedCurve& curve, const Term
     std::vector<std::string> cells = {rows.settings[row]};
     for (std::size_t column = 0; column < columns.settings.size(); ++column) {
       const std::size_t point = row * columns.settings.size() + column;
-      cells.push_back(fixed(curve.speedups[point], 3) + (curve.knee.enough == point ? " *" : ""));
+      cells.push_back(speedup_of(curve, point) + (curve.knee.enough == point ? " *" : ""));
     }
     table.row(cells);
   }
@@ -154,7 +166,8 @@ std::string heading(const TuneArguments& arguments) {
 }
 
 std::string summary(const Tuning& tuning, const TuneArguments& arguments, const Terminal& terminal) {
-  std::string out = fmt::format("{}; speedups are against {}\n\n", heading(arguments), join(tuning.overrides(0), " "));
+  std::string out = fmt::format("{}; speedups are against {}{}\n\n", heading(arguments), join(tuning.overrides(0), " "),
+                                repeats_heading(arguments.sweep));
   if (tuning.parameters.size() == 1) {
     out += curve_table(tuning, terminal);
   } else {

@@ -262,6 +262,7 @@ bool ComputeUnit::run_scalar_load(Wavefront& wave) {
       wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
       return false;
   }
+  if (wave.holds_page) leave_page(wave);
   ++stats_.scalar_loads;
   fetch(wave);
   return true;
@@ -275,6 +276,10 @@ void ComputeUnit::scalar_done(unsigned slot) {
 
 /// The frame of a scalar load's page; false when it has to wait for it.
 bool ComputeUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysPage& page) {
+  if (wave.holds_page) {
+    page = wave.scalar_page;
+    return true;
+  }
   const PageKey key = key_of(virtual_page);
   if (const Mapping* mapping = tlb_.look_up(key, false)) {
     if (context_.translation_oracle != nullptr) {
@@ -295,6 +300,21 @@ bool ComputeUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysP
   access.wave = &wave;
   park(key, access);
   return false;
+}
+
+/// The translation that a scalar load waits for has come. It keeps it, as other accesses do: would it look it up again,
+/// the page might be gone, and two GPUs could take it from each other for ever.
+void ComputeUnit::hold_page(Wavefront& wave, PageKey key, const Mapping& mapping, VirtPage virtual_page) {
+  if (context_.translation_oracle != nullptr) context_.translation_oracle->used(context_.device(), key, mapping, false);
+  wave.scalar_page = context_.page_size.frame_of(mapping.page, virtual_page);
+  wave.holds_page = true;
+  if (context_.frames != nullptr) context_.frames->enter(wave.scalar_page, 1);
+  sleep(wave, context_.partition.now());
+}
+
+void ComputeUnit::leave_page(Wavefront& wave) {
+  wave.holds_page = false;
+  if (context_.frames != nullptr) context_.frames->leave(wave.scalar_page, 1);
 }
 
 void ComputeUnit::scalar_retry(unsigned slot) { advance(waves_[slot]); }
@@ -358,17 +378,18 @@ bool ComputeUnit::pass_fence(Wavefront& wave) {
 /// Release: all stores have been ordered. Acquire: the L1 drops what it holds.
 void ComputeUnit::pass_fences() {
   if (context_.watch != nullptr) context_.watch->released(unit());
-  acquire();
+  acquire(L1Event::Fence);
 }
 
-void ComputeUnit::acquire() {
-  l1_.acquire();
+void ComputeUnit::acquire(L1Event why) {
+  l1_.acquire(why);
   if (context_.watch != nullptr) context_.watch->acquired(unit());
 }
 
 // ------------------------------------------------------------------------------------------------------- completions
 
 void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
+  if (l1_.covered()) note_fill(page, lines);
   PendingLines::Arrival arrival = l1_.pending().take(page, lines);
   const auto count = static_cast<std::uint32_t>(std::popcount(lines));
   const std::uint32_t took = static_cast<std::uint32_t>(context_.partition.now()) - arrival.issued;
@@ -397,6 +418,12 @@ void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
     lines_come(target, come);
   }
   retry(Stall::Register);
+}
+
+void ComputeUnit::note_fill(PhysPage page, std::uint64_t lines) {
+  for (; lines != 0; lines &= lines - 1) {
+    l1_.note(L1Event::Fill, PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))});
+  }
 }
 
 void ComputeUnit::lines_come(PendingLines::Target target, std::uint64_t lines) {

@@ -128,7 +128,8 @@ class alignas(kHostLine) ComputeUnit {
   void prepare_fill(const Transaction& t, PrefetchStep step) const;
   void prepare_stores_ordered(PrefetchStep step) const;
 
-  void acquire();
+  void acquire(L1Event why = L1Event::Boundary);
+  void cover(L1Coverage* coverage) { l1_.cover(coverage); }
 
   unsigned index() const { return index_; }
   std::uint32_t stores_outstanding() const { return stores_outstanding_; }
@@ -182,6 +183,8 @@ class alignas(kHostLine) ComputeUnit {
   bool run_arithmetic(Wavefront& wave);
   bool run_scalar_load(Wavefront& wave);
   bool translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysPage& page);
+  void hold_page(Wavefront& wave, PageKey key, const Mapping& mapping, VirtPage virtual_page);
+  void leave_page(Wavefront& wave);
   bool wait_for_loads(Wavefront& wave, std::uint32_t outstanding);
   bool meet_barrier(Wavefront& wave);
   bool pass_fence(Wavefront& wave);
@@ -228,6 +231,7 @@ class alignas(kHostLine) ComputeUnit {
     return static_cast<PendingLines::Target>(wave.slot << 4 | load);
   }
   static unsigned wave_slot(PendingLines::Target target) { return target >> 4; }
+  void note_fill(PhysPage page, std::uint64_t lines);
   void lines_come(PendingLines::Target target, std::uint64_t lines);
   void lines_done(Wavefront& wave, unsigned load, unsigned lines);
 

@@ -29,6 +29,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       processes_(processes),
       topology_(topology),
       dispatch_(spec.dispatch),
+      start_jitter_(spec.perturb),
       write_back_(spec.write_back_at_release),
       watch_(watch),
       context_(partition, spec_, spec.translation.latency, spec.remote_cache == RemoteCache::L1, watch),
@@ -39,6 +40,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       memory_hop_(spec.iommu.memory_hop),
       replicates_(spec.policy == PagePolicy::Replication),
       table_reader_(partition, home_) {
+  fabric_.perturb(spec.perturb);
   context_.own_copies = spec.policy == PagePolicy::NoFault;
   context_.home = &home_;
   context_.fabric = &fabric_;
@@ -51,6 +53,12 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   for (unsigned c = 0; c < spec_.cus(); ++c) {
     cus_.emplace_back(context_, *this, scalars_[c / spec_.cus_per_array], c);
   }
+}
+
+void Gpu::cover(ProtocolCoverage& coverage) {
+  home_.cover(&coverage.l2);
+  for (ScalarCache& scalar : scalars_) scalar.cover(&coverage.scalar_l1);
+  for (ComputeUnit& cu : cus_) cu.cover(&coverage.vector_l1);
 }
 
 void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
@@ -298,7 +306,7 @@ bool Gpu::start_one(unsigned cu) {
   if (!group) return false;
   dispatch_free_ = std::max(dispatch_free_, partition_.now());
   ++running_groups_;
-  cus_[cu].start_group(*group, dispatch_free_);
+  cus_[cu].start_group(*group, start_jitter_.start(dispatch_free_, launch_.application, launch_.value, *group));
   dispatch_free_ += spec_.dispatch_interval;
   return true;
 }

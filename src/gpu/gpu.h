@@ -93,6 +93,8 @@ class Gpu final : public FabricClient,
   Partition& partition() { return partition_; }
   std::size_t applications() const { return processes_.size(); }
   DesignParts& parts() { return parts_; }
+  /// Its caches count which events meet which states of a line.
+  void cover(ProtocolCoverage& coverage);
   /// The oracles watch this run.
   bool checked() const { return watch_ != nullptr; }
 
@@ -135,6 +137,7 @@ class Gpu final : public FabricClient,
   const std::vector<Process>& processes_;
   Topology topology_;
   DispatchPolicy dispatch_;
+  StartJitter start_jitter_;
   bool write_back_;
   DataWatch* watch_;
   GpuContext context_;

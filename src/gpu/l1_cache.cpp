@@ -14,4 +14,22 @@ void L1Stats::describe(StatVisitor& visitor) {
                   port_wait_cycles);
 }
 
+void L1Cache::note(L1Event event, PhysLine line) {
+  L1State state = L1State::Invalid;
+  if (tags_.find(line.value) != TagArray::kNone) {
+    state = L1State::Valid;
+  } else if (const PendingLines::Group* group = pending_.find(line)) {
+    state = (group->poisoned >> line.index() & 1) != 0 ? L1State::Poisoned : L1State::Pending;
+  }
+  coverage_->count(state, event);
+}
+
+/// An event meets every line that is held or pending.
+void L1Cache::note_all(L1Event event) {
+  for (TagArray::Slot slot = 0; slot < tags_.slots(); ++slot) {
+    if (tags_.valid(slot)) note(event, PhysLine{tags_.key(slot)});
+  }
+  pending_.for_each([&](PhysLine line) { note(event, line); });
+}
+
 }  // namespace nearfar

@@ -10,6 +10,7 @@
 
 #include "gpu/pending_lines.h"
 #include "memory/cache_spec.h"
+#include "memory/protocol_coverage.h"
 #include "memory/tag_array.h"
 #include "sim/prefetch.h"
 #include "sim/types.h"
@@ -61,6 +62,7 @@ class L1Cache {
   /// Keeps a line that has arrived; the answer is its slot.
   TagArray::Slot install(PhysLine line) {
     const TagArray::Slot slot = tags_.victim(line.value);
+    if (coverage_ != nullptr && tags_.valid(slot)) note(L1Event::Replacement, PhysLine{tags_.key(slot)});
     tags_.fill(slot, line.value);
     pages_[page_bit(line.page()) / 64] |= std::uint64_t{1} << page_bit(line.page()) % 64;
     return slot;
@@ -71,17 +73,26 @@ class L1Cache {
     // Few pages are in any one L1: those that cannot be are not searched for line by line.
     if ((pages_[page_bit(page) / 64] >> page_bit(page) % 64 & 1) == 0) return;
     for (; lines != 0; lines &= lines - 1) {
-      const TagArray::Slot slot = tags_.find(PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))}.value);
+      const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
+      if (coverage_ != nullptr) note(L1Event::Drop, line);
+      const TagArray::Slot slot = tags_.find(line.value);
       if (slot != TagArray::kNone) tags_.invalidate(slot);
     }
   }
 
   /// Drops everything; what is pending answers who waits and is not kept (kernel boundary, fence).
-  void acquire() {
+  void acquire(L1Event why = L1Event::Fence) {
+    if (coverage_ != nullptr) note_all(why);
     tags_.invalidate_all();
     pages_ = {};
     pending_.poison_all();
   }
+
+  /// From now on counts which events meet which states of a line.
+  void cover(L1Coverage* coverage) { coverage_ = coverage; }
+  bool covered() const { return coverage_ != nullptr; }
+  /// An event meets a line; for a cache that is covered.
+  void note(L1Event event, PhysLine line);
 
   /// Reserves the port for one instruction that may start at `earliest`; lines then take their turns.
   void start_instruction(Cycle earliest) {
@@ -98,6 +109,7 @@ class L1Cache {
   void not_before(Cycle earliest) { port_ = std::max(port_, earliest << port_shift_); }
 
  private:
+  void note_all(L1Event event);
   static unsigned page_bit(PhysPage page) { return static_cast<unsigned>(page.value * 0x9e3779b97f4a7c15ULL >> 56); }
 
   TagArray tags_;
@@ -105,6 +117,7 @@ class L1Cache {
   Cycle port_ = 0;  // in turns: cycle × lines per cycle, which is a power of two
   unsigned port_shift_;
   std::array<std::uint64_t, 4> pages_{};  ///< by hash: pages of which a line may be held
+  L1Coverage* coverage_ = nullptr;
   L1Stats stats_;
 };
 

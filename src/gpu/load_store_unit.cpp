@@ -275,9 +275,8 @@ void ComputeUnit::translated(PageKey key, const Mapping& mapping) {
       continue;
     }
     if (access->kind == OpKind::ScalarLoad) {
-      Wavefront& wave = *access->wave;
+      hold_page(*access->wave, key, mapping, access->virtual_page);
       tlb_.release(access);
-      sleep(wave, context_.partition.now());
       continue;
     }
     if (context_.translation_oracle != nullptr) {
@@ -359,6 +358,7 @@ bool ComputeUnit::load_page(PageAccess& page) {
   Cycle hit_at = 0;
   for (; page.lines != 0; page.lines &= page.lines - 1) {
     const PhysLine line{page.page, static_cast<unsigned>(std::countr_zero(page.lines))};
+    if (l1_.covered()) l1_.note(is_atomic ? L1Event::Atomic : L1Event::Load, line);
     const TagArray::Slot slot = l1_.look_up(line);
     if (slot != TagArray::kNone && !is_atomic) {
       ++hits;
@@ -435,6 +435,7 @@ bool ComputeUnit::store_page(PageAccess& page) {
     if (!take_room(line)) break;
     if (!page.buffered) ++stores_outstanding_;
     ++sent;
+    if (l1_.covered()) l1_.note(L1Event::Store, line);
     const Cycle leaves = l1_.next_line() + latency;
     const TagArray::Slot slot = l1_.look_up(line);
     if (slot != TagArray::kNone) {

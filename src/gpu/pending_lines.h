@@ -131,6 +131,18 @@ class PendingLines {
   }
   void give(Join* join) { joins_.give(join); }
 
+  /// Visits every pending line, in a fixed order.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const std::uint16_t head : buckets_) {
+      for (std::uint16_t i = head; i != kEnd; i = groups_[i].chain) {
+        for (std::uint64_t rest = groups_[i].lines; rest != 0; rest &= rest - 1) {
+          visit(PhysLine{groups_[i].page, static_cast<unsigned>(std::countr_zero(rest))});
+        }
+      }
+    }
+  }
+
   /// None of what is pending is to be kept.
   void poison_all() {
     for (const std::uint16_t head : buckets_) {

@@ -10,6 +10,7 @@ ScalarCache::ScalarCache(GpuContext& context, unsigned index)
 ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, VirtPage virtual_page, PhysLine line, Cycle& ready) {
   const Cycle now = context_.partition.now();
   L1Stats& stats = l1_.stats();
+  if (l1_.covered()) l1_.note(L1Event::Load, line);
   const TagArray::Slot found = l1_.look_up(line);
   PendingLines::Group* pending = found == TagArray::kNone ? l1_.pending().find(line) : nullptr;
   const bool blocked = pending != nullptr ? pending->poisoned != 0 : l1_.pending().full();

@@ -24,9 +24,10 @@ class ScalarCache {
   void fill(PhysLine line, Units& units);
 
   void acquire() {
-    l1_.acquire();
+    l1_.acquire(L1Event::Boundary);
     if (context_.watch != nullptr) context_.watch->acquired(unit());
   }
+  void cover(L1Coverage* coverage) { l1_.cover(coverage); }
   void drop(PhysPage page, std::uint64_t lines) { l1_.drop(page, lines); }
   bool idle() { return l1_.pending().used() == 0 && waiting_.empty(); }
   L1Stats& stats() { return l1_.stats(); }
@@ -44,6 +45,7 @@ class ScalarCache {
 
 template <class Units>
 void ScalarCache::fill(PhysLine line, Units& units) {
+  if (l1_.covered()) l1_.note(L1Event::Fill, line);
   PendingLines::Arrival arrival = l1_.pending().take(line.page(), std::uint64_t{1} << line.index());
   ++l1_.stats().fills;
   const bool keep = arrival.kept != 0 && (context_.keep_remote || line.device() == context_.device());

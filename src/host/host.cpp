@@ -20,6 +20,7 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       running_(processes.size()),
       start_handler_(partition.add_handler<&Host::on_start>(this)),
       table_reader_(partition, home_) {
+  fabric_.perturb(spec.perturb);
   if (spec.translation.kind == TranslationKind::Ats) {
     IommuSpec iommu = spec.iommu;
     if (iommu.pending == 0) iommu.pending = spec.gpus * spec.gpu.l2_tlb.mshrs;

@@ -15,6 +15,11 @@ LinkPort::Channel channel_of(const Transaction& t) {
   return t.kind == TransactionKind::Message ? LinkPort::kOthers : LinkPort::kRequests;
 }
 
+/// Whether a message is a device's own, or one in transit.
+bool begins_at(DeviceId device, const Transaction& t) {
+  return t.reply ? t.line.device() == device : t.requester == device.value;
+}
+
 /// Requests and replies are for lines of a page and take a packet each; other messages are one packet.
 std::uint32_t packets(const Transaction& t) {
   return t.kind < TransactionKind::Control ? static_cast<std::uint32_t>(std::popcount(t.mask)) : 1;
@@ -179,7 +184,12 @@ bool Fabric::depart(LinkPort& output, Lane& lane, Channel channel, Transaction* 
   const Cycle after = leaving->when;
   const auto out = output.pass(from, leaving->wire_bytes, bytes_behind(*leaving));
   leaving->early_ticks = out.early;
-  partition_.post(leaving, lane.hop.next, MessagePort::Fabric, out.cycle + lane.hop.latency + after);
+  Cycle arrival = out.cycle + lane.hop.latency + after;
+  // Perturbed once, where it begins.
+  if (begins_at(partition_.device(), *leaving)) {
+    arrival = jitter_.arrival(arrival, leaving->destination, channel_of(*leaving));
+  }
+  partition_.post(leaving, lane.hop.next, MessagePort::Fabric, arrival);
   return whole;
 }
 

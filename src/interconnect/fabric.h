@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "interconnect/jitter.h"
 #include "interconnect/link_port.h"
 #include "interconnect/link_spec.h"
 #include "interconnect/topology.h"
@@ -68,6 +69,9 @@ class Fabric final : public NetworkPort {
  public:
   Fabric(Partition& partition, const LinkSpec& spec, const Topology& topology, std::uint64_t line_bytes,
          std::uint64_t clock_hertz, FabricClient& client);
+
+  /// What this device sends takes a few cycles longer now and then.
+  void perturb(const PerturbSpec& spec) { jitter_ = MessageJitter(spec, partition_.device()); }
 
   /// Takes room in the queue of requests to a device for one that then must come. Where there is none, `waiter` is told
   /// when there is.
@@ -157,6 +161,7 @@ class Fabric final : public NetworkPort {
   Transaction* room_event_;
   bool room_scheduled_ = false;
   HandlerId room_handler_;
+  MessageJitter jitter_;
   FabricStats stats_;
 };
 

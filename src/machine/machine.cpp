@@ -88,6 +88,7 @@ Machine::Machine(const RunRequest& request)
     for (const auto& gpu : gpus_) plug_in->attach(*gpu, spec);
     plug_in->attach(*host_, spec);
   }
+  if (request_.coverage != nullptr) cover_caches();
   fill_page_tables();
   if (processes_.size() > 1) {
     for (unsigned g = 0; g < spec.gpus; ++g) {
@@ -238,6 +239,7 @@ RunResult Machine::run() {
   const auto begin = std::chrono::steady_clock::now();
   host_->start();
   run_engine();
+  for (const ProtocolCoverage& device : coverage_) request_.coverage->add(device);
   if (request_.check) check_drained();
   RunResult result = this->result();
   result.host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -269,6 +271,13 @@ void Machine::run_engine() {
   std::string waiting = host_->describe_waiting();
   for (const auto& gpu : gpus_) waiting += gpu->describe_waiting();
   throw SimulationError(fmt::format("{}.\n{}", why_stuck(outcome, bounds, request_.system), waiting));
+}
+
+/// Each device counts for itself, on whatever thread it runs.
+void Machine::cover_caches() {
+  coverage_.resize(gpus_.size() + 1);
+  for (std::size_t g = 0; g < gpus_.size(); ++g) gpus_[g]->cover(coverage_[g]);
+  host_->home().cover(&coverage_.back().host_llc);
 }
 
 /// Conservation: every request that entered has left, every byte sent has arrived, every credit is home.

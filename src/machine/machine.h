@@ -32,6 +32,7 @@ class Machine {
   void add_series(const SharingStats& sharing);
   void add_processes(StatTable& table);
   void run_engine();
+  void cover_caches();
   void check_drained();
   static StatTable gpu_table(Gpu& gpu);
   StatTable collect();
@@ -46,6 +47,7 @@ class Machine {
   std::vector<Process> processes_;
   std::vector<std::unique_ptr<Gpu>> gpus_;
   std::unique_ptr<Host> host_;
+  std::vector<ProtocolCoverage> coverage_;  ///< by device, where the run asks for it
   std::vector<Series> series_;
   std::vector<std::unique_ptr<StatTable>> first_executions_;  ///< by GPU, when several applications run
   std::vector<MissStats> first_served_;  ///< by GPU: the same of its misses, where the host served them

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "machine/system_spec.h"
+#include "memory/protocol_coverage.h"
 #include "program/workload.h"
 #include "sim/error.h"
 #include "sim/timeline.h"
@@ -32,6 +33,7 @@ struct RunRequest {
   bool check = false;                                ///< oracles on
   bool per_unit = false;                             ///< statistics of every compute unit too, not only their sums
   TimelineFilter timeline;                           ///< what to note for a timeline
+  ProtocolCoverage* coverage = nullptr;              ///< the run adds which events met which states of lines
   Cycle window = 0;                                  ///< 0: the smallest link latency; smaller only for tests
   std::function<void(const Progress&)> on_progress;  ///< called from one thread, about five times a second
 };

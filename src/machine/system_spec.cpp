@@ -77,6 +77,7 @@ void SystemSpec::describe(Section& section) {
   watching.cycles("cycles", watchdog, {0, 1'000'000'000'000},
                   "Cycles without progress that end a run (16 times that for one request that waits); 0: longer than "
                   "anything takes by the system's latencies, bandwidths, page size and queues.");
+  section.child("perturb", perturb, "Small perturbations that show how far a result moves by chance.");
   for (const auto& plug_in : plug_ins) plug_in->describe(section);
 }
 

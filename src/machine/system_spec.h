@@ -10,6 +10,7 @@
 #include "config/quantity.h"
 #include "gpu/gpu_spec.h"
 #include "interconnect/link_spec.h"
+#include "interconnect/perturb_spec.h"
 #include "machine/plug_in.h"
 #include "memory/cache_spec.h"
 #include "memory/dram_spec.h"
@@ -53,6 +54,7 @@ struct SystemSpec {
   RemoteCache remote_cache = RemoteCache::L1;
   bool write_back_at_release = true;  // boundary.write_back: dirty L2 lines go to memory when a kernel ends
   Cycle watchdog = 0;                 // watchdog.cycles: cycles without progress that end a run; 0: from the system
+  PerturbSpec perturb;
   /// The designs that are code; fixed once the system has been read.
   std::vector<std::shared_ptr<PlugIn>> plug_ins;
 

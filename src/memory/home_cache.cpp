@@ -126,6 +126,7 @@ void HomeCache::serve(Transaction* group, bool remote, Pace arrivals) {
         continue;
       }
     }
+    if (coverage_ != nullptr) cover_wait(bank, *group, remote);
     ++stats_.stalled_requests;
     queue.push(part(*group, rest & -rest));
   }
@@ -211,6 +212,7 @@ Transaction* HomeCache::part(const Transaction& t, std::uint64_t mask) {
 
 /// The request of `t` acts on its line.
 HomeCache::Outcome HomeCache::act(Bank& bank, const Transaction& t, bool remote) {
+  if (coverage_ != nullptr) cover_request(bank, t, remote);
   if (t.kind == TransactionKind::Write) return write(bank, t, remote);
   const TagArray::Slot slot = bank.tags.find(key(t.line));
   if (slot == TagArray::kNone) return miss(bank, t, remote);
@@ -312,6 +314,7 @@ HomeCache::Outcome HomeCache::miss(Bank& bank, const Transaction& t, bool remote
 void HomeCache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
   if (bank.tags.valid(slot)) {
     ++stats_.evictions;
+    if (coverage_ != nullptr) coverage_->count(state_of(bank, line_of(bank, slot)), HomeEvent::Replacement);
     const bool dirty = (bank.tags.state(slot) & kDirty) != 0;
     const PhysLine victim = dirty || follows_pages_ || watch_ != nullptr ? line_of(bank, slot) : PhysLine{};
     if (follows_pages_) in_page(victim.page()).held &= ~(std::uint64_t{1} << victim.index());
@@ -354,6 +357,7 @@ void HomeCache::on_fill(Transaction* t) {
 
 /// The line of `t` has come from memory: those who wait for it act on it, in order.
 void HomeCache::fill(Bank& bank, Transaction& t) {
+  if (coverage_ != nullptr) coverage_->count(state_of(bank, t.line), HomeEvent::Fill);
   Mshrs::Entry* pending = bank.mshrs.find(t.line);
   t.user = pending->payload.record;
   const TagArray::Slot slot = bank.tags.victim(key(t.line));
@@ -451,6 +455,7 @@ void HomeCache::flush() {
 }
 
 void HomeCache::start_flush() {
+  if (coverage_ != nullptr) cover_flush();
   flush_bank_ = 0;
   flush_slot_ = 0;
   for (Bank& bank : banks_) {
@@ -508,6 +513,7 @@ void HomeCache::flush_line(Bank& bank, TagArray::Slot slot, PhysLine line) {
 }
 
 void HomeCache::write_back_page(PhysPage page, bool leaves) {
+  if (coverage_ != nullptr) cover_page(page, leaves);
   const std::uint64_t held = in_page(page).held;
   prefetch(page, held, PrefetchStep::First);
   for (std::uint64_t rest = held; rest != 0; rest &= rest - 1) {

@@ -19,6 +19,7 @@
 #include "memory/data_oracle.h"
 #include "memory/dram.h"
 #include "memory/mshr.h"
+#include "memory/protocol_coverage.h"
 #include "memory/tag_array.h"
 #include "sim/pace.h"
 #include "sim/partition.h"
@@ -116,6 +117,9 @@ class HomeCache final : public DramClient {
   void write_back_page(PhysPage page, bool leaves);
 
   void dram_has_room() override;
+
+  /// From now on counts which events meet which states of a line.
+  void cover(HomeCoverage* coverage) { coverage_ = coverage; }
 
   HomeCacheStats& stats() { return stats_; }
   Dram& dram() { return *dram_; }
@@ -231,12 +235,18 @@ class HomeCache final : public DramClient {
   bool flush_filled();
   void flush_line(Bank& bank, TagArray::Slot slot, PhysLine line);
   void release(Bank& bank);
+  HomeState state_of(Bank& bank, PhysLine line) const;
+  void cover_request(Bank& bank, const Transaction& t, bool remote);
+  void cover_wait(Bank& bank, const Transaction& t, bool remote);
+  void cover_flush();
+  void cover_page(PhysPage page, bool leaves);
 
   Partition& partition_;
   HomeClient& client_;
   DataWatch* watch_;
   std::unique_ptr<Dram> dram_;
   std::vector<Bank> banks_;
+  HomeCoverage* coverage_ = nullptr;
   bool follows_pages_ = false;
   std::vector<PageLines> pages_;  ///< by frame
   unsigned bank_bits_;

@@ -38,6 +38,7 @@ std::string rules(const Theme& theme, const std::string& root) {
   rule("paper", "fill", theme.paper);
   rule("ink", "fill", theme.ink);
   rule("pale", "fill", theme.pale);
+  rule("error", "stroke", theme.ink);
   rule("grid", "stroke", theme.grid);
   rule("axis", "stroke", theme.axis);
   rule("published", "fill", theme.published);

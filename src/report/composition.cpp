@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace nearfar {
 namespace {
@@ -124,6 +125,80 @@ class Analysis {
   Composition& composition_;
 };
 
+/// A composition with the cycles of one draw alone, analysed.
+Composition of_draw(const Composition& composition, std::size_t draw) {
+  Composition out;
+  out.designs = composition.designs, out.workloads = composition.workloads;
+  for (const Combination& combination : composition.combinations) {
+    Combination& each = out.combinations.emplace_back();
+    each.members = combination.members, each.label = combination.label, each.refused = combination.refused;
+    each.cycles.resize(composition.workloads.size());
+    for (std::size_t w = 0; w < combination.repeats.size(); ++w) each.cycles[w] = combination.repeats[w][draw];
+  }
+  Analysis(out).run();
+  return out;
+}
+
+/// Intervals of all effects, from what each draw says by itself.
+class Spread {
+ public:
+  Spread(Composition& composition, std::size_t draws) : composition_(composition) {
+    for (std::size_t draw = 0; draw < draws; ++draw) draws_.push_back(of_draw(composition, draw));
+  }
+
+  void fill() const {
+    for (std::size_t i = 0; i < composition_.combinations.size(); ++i) {
+      Combination& combination = composition_.combinations[i];
+      combination.mean_interval = over_draws([&](const Composition& draw) { return draw.combinations[i].mean; });
+      for (std::size_t w = 0; w < composition_.workloads.size(); ++w) {
+        combination.intervals.push_back(
+            over_draws([&](const Composition& draw) { return draw.combinations[i].speedups[w]; }));
+      }
+    }
+    for (std::size_t i = 0; i < composition_.effects.size(); ++i) {
+      DesignEffect& effect = composition_.effects[i];
+      effect.alone_interval = over_draws([&](const Composition& draw) { return draw.effects[i].alone; });
+      effect.average_interval = over_draws([&](const Composition& draw) { return draw.effects[i].average; });
+    }
+    for (std::size_t i = 0; i < composition_.pairs.size(); ++i) {
+      PairEffect& pair = composition_.pairs[i];
+      pair.interaction_interval = over_draws([&](const Composition& draw) { return draw.pairs[i].interaction; });
+      pair.average_interval = over_draws([&](const Composition& draw) { return draw.pairs[i].average; });
+      pair.relationship = beyond_noise(pair);
+    }
+  }
+
+ private:
+  template <class Value>
+  std::optional<Interval> over_draws(const Value& value) const {
+    std::vector<double> values;
+    for (const Composition& draw : draws_) {
+      if (const std::optional<double> each = value(draw)) values.push_back(*each);
+    }
+    return values.size() < 2 ? std::nullopt : std::optional(geometric_interval_of(values));
+  }
+
+  /// What a pair is called when noise is no reason to call it anything.
+  Relationship beyond_noise(const PairEffect& pair) const {
+    const Relationship before = pair.relationship;
+    const bool told =
+        before == Relationship::Reinforce || before == Relationship::Overlap || before == Relationship::Fight;
+    if (!told || !pair.interaction_interval) return before;
+    if (pair.interaction_interval->holds(1)) return Relationship::WithinNoise;
+    if (before != Relationship::Fight) return before;
+    const std::uint32_t a = 1U << pair.first, b = 1U << pair.second;
+    const auto& means = composition_.combinations;
+    const std::uint32_t better = *means[a].mean >= *means[b].mean ? a : b;
+    const auto worse = over_draws([&](const Composition& draw) -> std::optional<double> {
+      return *draw.combinations[a | b].mean / *draw.combinations[better].mean;
+    });
+    return worse && worse->holds(1) ? Relationship::Overlap : before;
+  }
+
+  Composition& composition_;
+  std::vector<Composition> draws_;
+};
+
 FigureData bars_of(const Composition& composition) {
   FigureData figure;
   figure.id = "combinations";
@@ -131,6 +206,7 @@ FigureData bars_of(const Composition& composition) {
   figure.kind = FigureKind::Bars;
   figure.y_label = "speedup over no design";
   figure.unit = "x";
+  figure.neutral = 1;
   // Combinations along the axis: there may be far more of them than there are colours.
   for (const std::string& workload : composition.workloads) figure.series.push_back({workload, {}});
   const bool several = composition.workloads.size() > 1;
@@ -140,8 +216,12 @@ FigureData bars_of(const Composition& composition) {
     figure.categories.push_back(combination.label);
     for (std::size_t w = 0; w < composition.workloads.size(); ++w) {
       figure.series[w].values.push_back(combination.speedups[w]);
+      if (!combination.intervals.empty())
+        figure.series[w].intervals.push_back(combination.intervals[w].value_or(Interval{}));
     }
     if (several) figure.series.back().values.push_back(combination.mean);
+    if (several && !combination.intervals.empty())
+      figure.series.back().intervals.push_back(combination.mean_interval.value_or(Interval{}));
   }
   for (const Combination* refused : least_refused(composition)) figure.notes.push_back(refused->refused);
   return figure;
@@ -155,12 +235,15 @@ FigureData heat_of(const Composition& composition) {
   figure.unit = "x";
   figure.categories = composition.designs;
   const std::size_t count = composition.designs.size();
+  figure.neutral = 1;
   for (const std::string& design : composition.designs) {
-    figure.series.push_back({design, std::vector<std::optional<double>>(count)});
+    figure.series.push_back({design, std::vector<std::optional<double>>(count), std::vector<Interval>(count)});
   }
   for (const PairEffect& pair : composition.pairs) {
-    figure.series[pair.first].values[pair.second] = pair.interaction;
-    figure.series[pair.second].values[pair.first] = pair.interaction;
+    for (const auto& [row, column] : {std::pair{pair.first, pair.second}, std::pair{pair.second, pair.first}}) {
+      figure.series[row].values[column] = pair.interaction;
+      figure.series[row].intervals[column] = pair.interaction_interval.value_or(Interval{});
+    }
   }
   figure.notes.push_back(
       fmt::format("1 is a pair that adds up; within {:g} % of 1 counts as adding up.", 100 * Composition::kThreshold));
@@ -175,6 +258,7 @@ std::string relationship_name(Relationship relationship) {
     case Relationship::Reinforce: return "reinforce";
     case Relationship::Overlap: return "overlap";
     case Relationship::Fight: return "fight";
+    case Relationship::WithinNoise: return "within noise";
     case Relationship::Refused: return "refused";
     case Relationship::Unknown: return "not measured";
   }
@@ -200,7 +284,16 @@ std::vector<const Combination*> least_refused(const Composition& composition) {
   return out;
 }
 
-void analyse(Composition& composition) { Analysis(composition).run(); }
+void analyse(Composition& composition) {
+  const std::vector<std::vector<double>> first = composition.combinations.front().repeats;
+  for (Combination& combination : composition.combinations) {
+    for (std::size_t w = 0; w < combination.repeats.size(); ++w) {
+      combination.cycles[w] = geometric_interval_of(combination.repeats[w]).mean;
+    }
+  }
+  Analysis(composition).run();
+  if (!first.empty() && first.front().size() > 1) Spread(composition, first.front().size()).fill();
+}
 
 std::vector<FigureData> composition_figures(const Composition& composition) {
   std::vector<FigureData> figures = {bars_of(composition)};

@@ -19,16 +19,21 @@ struct Combination {
   std::vector<std::optional<double>> cycles;    ///< by workload; nothing where it was not measured
   std::vector<std::optional<double>> speedups;  ///< against no design, by workload
   std::optional<double> mean;                   ///< geometric, over all workloads
+  /// Of repeated runs: their cycles by workload and draw, of which `cycles` are the geometric means.
+  std::vector<std::vector<double>> repeats{};
+  std::vector<std::optional<Interval>> intervals{};  ///< of the speedups, each draw against its own
+  std::optional<Interval> mean_interval{};
 };
 
 /// How a pair gets on, by its interaction alone.
 enum class Relationship : std::uint8_t {
-  AddUp,      ///< together they are worth the product of what each is worth
-  Reinforce,  ///< more than the product
-  Overlap,    ///< less than the product, but no worse than the better one alone
-  Fight,      ///< worse than the better one alone
-  Refused,    ///< they cannot be combined
-  Unknown,    ///< not measured
+  AddUp,        ///< together they are worth the product of what each is worth
+  Reinforce,    ///< more than the product
+  Overlap,      ///< less than the product, but no worse than the better one alone
+  Fight,        ///< worse than the better one alone
+  WithinNoise,  ///< more or less than the product, but not by more than noise
+  Refused,      ///< they cannot be combined
+  Unknown,      ///< not measured
 };
 
 std::string relationship_name(Relationship relationship);
@@ -38,6 +43,7 @@ struct DesignEffect {
   std::optional<double> alone;                     ///< against no design
   std::optional<double> average;                   ///< over all combinations of the others with which it was measured
   std::vector<std::optional<double>> by_workload;  ///< alone
+  std::optional<Interval> alone_interval{}, average_interval{};  ///< of repeated runs
 };
 
 struct PairEffect {
@@ -46,6 +52,7 @@ struct PairEffect {
   std::optional<double> average;      ///< the same, over all combinations of the others with which it was measured
   std::vector<std::optional<double>> by_workload;  ///< of the pair alone
   Relationship relationship = Relationship::Unknown;
+  std::optional<Interval> interaction_interval{}, average_interval{};  ///< of repeated runs
 };
 
 struct Composition {
@@ -60,7 +67,8 @@ struct Composition {
 /// Bits of `members` as a design is named: "baseline", "a+b".
 std::string combination_label(const std::vector<std::string>& designs, std::uint32_t members);
 
-/// Fills in everything that follows from the cycles and refusals of `combinations`.
+/// Fills in everything that follows from the cycles and refusals of `combinations`; from their repeats, where there are
+/// any, the cycles too.
 void analyse(Composition& composition);
 
 /// Those that are refused for a reason of their own: they contain no other that is refused.

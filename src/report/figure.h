@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "stats/interval.h"
+
 namespace nearfar {
 
 enum class FigureKind { Bars, Lines, Stacked, Cdf, Heat };
@@ -13,6 +15,16 @@ enum class FigureKind { Bars, Lines, Stacked, Cdf, Heat };
 struct FigureSeries {
   std::string label;
   std::vector<std::optional<double>> values;  ///< one value per category; nothing: not measured
+  /// Of repeated runs, by category: how well each value is known, and the value of each draw. Empty where nothing was
+  /// repeated.
+  std::vector<Interval> intervals{};
+  std::vector<std::vector<std::optional<double>>> draws{};
+
+  /// Of the value of one category; nothing where its spread is not known.
+  std::optional<Interval> interval(std::size_t category) const {
+    if (category >= intervals.size() || !intervals[category].has_spread()) return std::nullopt;
+    return intervals[category];
+  }
 };
 
 /// A line or mark in the figure.
@@ -40,6 +52,13 @@ struct FigureData {
   std::vector<PublishedValue> published;
   std::vector<std::string> notes;
   std::vector<FigureMark> marks{};
+  std::optional<double> neutral{};  ///< the value that means no effect, where the figure is about effects
+
+  /// Whether a value cannot be told from no effect.
+  bool within_noise(const FigureSeries& of, std::size_t category) const {
+    const std::optional<Interval> interval = of.interval(category);
+    return neutral && interval && interval->within_noise_of(*neutral);
+  }
 };
 
 }  // namespace nearfar

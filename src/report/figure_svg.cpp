@@ -22,6 +22,7 @@ constexpr double kWidth = 860, kPlotHeight = 270, kMargin = 14;
 constexpr double kFont = plot::Frame::kFontSize, kSmall = 10.5, kTitle = 15;
 constexpr double kBold = 1.12;  // how much wider bold letters are
 constexpr double kWidestBar = 64;
+constexpr double kErrorBar = 1.2;
 constexpr unsigned kMostSteps = 7;
 constexpr const char* kMissing = "n. m.";  // explained in the legend
 
@@ -94,6 +95,12 @@ class Drawing {
       entry("published, not measured here",
             [&](double at, double middle) { svg_.diamond(at + 6, middle, 5, "published-line", "", true); });
     }
+    if (has_error_bars()) {
+      entry("95 % interval of the mean", [&](double at, double middle) {
+        svg_.line(at + 6, middle - 6, at + 6, middle + 6, "error", kErrorBar);
+        for (const double end : {middle - 6, middle + 6}) svg_.line(at + 3, end, at + 9, end, "error", kErrorBar);
+      });
+    }
     if (has_gaps()) {
       entry(
           "not measured",
@@ -163,6 +170,8 @@ class Drawing {
         if (!value) continue;
         sum += *value;
         include(figure_.kind == FigureKind::Stacked ? sum : *value);
+        const auto interval = figure_.series[i].interval(k);
+        if (interval && has_error_bars()) include(interval->low), include(interval->high);
       }
     }
     for (const PublishedValue& value : figure_.published) include(value.low), include(value.high);
@@ -175,7 +184,29 @@ class Drawing {
 
   std::string tip(std::size_t series, std::size_t category) const {
     return fmt::format("{}, {}: {}", figure_.categories[category], figure_.series[series].label,
-                       value_text(*figure_.series[series].values[category], figure_.unit));
+                       value_text(figure_, figure_.series[series], category));
+  }
+
+  // --- error bars
+
+  /// Layers of a stack and cells of a heat map say theirs in words: where they stand is not their value.
+  bool has_error_bars() const {
+    return (figure_.kind == FigureKind::Bars || figure_.kind == FigureKind::Lines) &&
+           std::ranges::any_of(figure_.series, [](const FigureSeries& series) {
+             return std::ranges::any_of(series.intervals, &Interval::has_spread);
+           });
+  }
+
+  /// From one end of an interval to the other, with caps. One too short to be seen is not drawn.
+  void error_bar(const plot::Frame& frame, double x, double room, const FigureSeries& series, std::size_t category,
+                 const std::string& style = "error") {
+    const auto interval = series.interval(category);
+    if (!interval) return;
+    const double low = frame.y(interval->low), high = frame.y(interval->high);
+    if (low - high < 0.5) return;
+    const double cap = std::clamp(room / 4, 1.5, 5.0);
+    svg_.line(x, low, x, high, style, kErrorBar);
+    for (const double end : {low, high}) svg_.line(x - cap, end, x + cap, end, style, kErrorBar);
   }
 
   double group_width(const plot::Frame& frame) const {
@@ -208,9 +239,12 @@ class Drawing {
           continue;
         }
         frame.bar(left, std::max(width - 1, 0.8 * width), 0, *value, plot::fill_class(i), tip(i, k));
+        error_bar(frame, left + width / 2, width, figure_.series[i], k);
         const std::string number = plot::short_number(*value);
         if (plot::text_width(number, kSmall) <= width) {
-          svg_.text(left + width / 2, frame.y(std::max(*value, 0.0)) - 4, Anchor::Middle, number, "pale", kSmall);
+          const auto interval = figure_.series[i].interval(k);
+          const double top = std::max(interval ? interval->high : *value, 0.0);
+          svg_.text(left + width / 2, frame.y(top) - 4, Anchor::Middle, number, "pale", kSmall);
         }
       }
       svg_.close_group();
@@ -258,7 +292,10 @@ class Drawing {
       finish();
       for (std::size_t k = 0; k < count; ++k) {
         const auto& value = figure_.series[i].values[k];
-        if (value) svg_.circle(frame.x(k, count), frame.y(*value), 3.5, plot::fill_class(i), tip(i, k));
+        if (!value) continue;
+        // In the colour of its line, since bars of several lines stand in one place.
+        error_bar(frame, frame.x(k, count), 16, figure_.series[i], k, plot::stroke_class(i));
+        svg_.circle(frame.x(k, count), frame.y(*value), 3.5, plot::fill_class(i), tip(i, k));
       }
       svg_.close_group();
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -19,8 +20,12 @@ struct Knee {
   bool rising = false;              ///< only the dearest setting is near the best: a dearer one may be better still
 };
 
-/// Kneedle (Satopaa et al., 2011) without smoothing. Settings count as equally spaced, since sweeps are usually
-/// geometric.
-Knee find_knee(std::span<const double> performance);
+/// Whether two settings differ by no more than noise does.
+using Alike = std::function<bool(std::size_t, std::size_t)>;
+
+/// Kneedle (Satopaa et al., 2011) without smoothing; settings count as equally spaced, since sweeps are usually
+/// geometric. What is within noise of the best is as good, and what is within noise of the first is no bend. Without
+/// `alike`, where runs were not repeated, every difference counts.
+Knee find_knee(std::span<const double> performance, const Alike& alike = {});
 
 }  // namespace nearfar

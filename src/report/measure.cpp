@@ -56,8 +56,17 @@ std::string unjudged(const Claim& claim, const std::vector<double>& values) {
                      values.size() == 1 ? "is" : "are");
 }
 
+/// One draw of repeated runs, or what they come to.
+using Draw = std::optional<std::size_t>;
+
+std::optional<double> value_at(const FigureSeries& series, std::size_t category, Draw draw) {
+  if (!draw) return series.values[category];
+  if (category >= series.draws.size() || *draw >= series.draws[category].size()) return std::nullopt;
+  return series.draws[category][*draw];
+}
+
 /// The values of one series, those that are there.
-Found values_of(const FigureData& figure, const std::string& label, const std::vector<std::string>& over) {
+Found values_of(const FigureData& figure, const std::string& label, const std::vector<std::string>& over, Draw draw) {
   Found found;
   found.wanted = over.size();
   const auto series = std::ranges::find(figure.series, label, &FigureSeries::label);
@@ -73,7 +82,7 @@ Found values_of(const FigureData& figure, const std::string& label, const std::v
       found.problem = fmt::format("the figure has no category `{}`{}", name, suggestion(name, figure.categories));
       return found;
     }
-    const auto& value = series->values[static_cast<std::size_t>(category - figure.categories.begin())];
+    const auto value = value_at(*series, static_cast<std::size_t>(category - figure.categories.begin()), draw);
     if (value) found.values.push_back(*value);
   }
   return found;
@@ -99,12 +108,12 @@ std::vector<double> taken(Take take, const std::vector<double>& values) {
 
 /// What the claim takes of its series. Several published numbers are one for each series; a single one is of all series
 /// together.
-Found gather(const Claim& claim, const FigureData& figure) {
+Found gather(const Claim& claim, const FigureData& figure, Draw draw = std::nullopt) {
   const bool apart = claim.published.values.size() == claim.series.size();
   std::vector<std::vector<double>> pools(1);
   Found all;
   for (const std::string& label : claim.series) {
-    const Found found = values_of(figure, label, claim.over);
+    const Found found = values_of(figure, label, claim.over, draw);
     if (!found.problem.empty()) return found;
     all.have += found.values.size(), all.wanted += found.wanted;
     if (apart && !pools.back().empty()) pools.emplace_back();
@@ -156,11 +165,66 @@ std::optional<std::string> place_of(const Claim& claim, const FigureData& figure
 
 /// The figure's own mean over everything that the claim speaks of. It exists only when all was measured, and leaves out
 /// values that have nothing to divide by.
-std::optional<double> own_mean(const Claim& claim, const FigureData& figure) {
+std::optional<double> own_mean(const Claim& claim, const FigureData& figure, Draw draw = std::nullopt) {
   const char* name = claim.take == Take::Mean ? kMeanCategories[0] : kMeanCategories[1];
   if (claim.series.size() != 1 || place_of(claim, figure) != name) return std::nullopt;
-  const Found found = values_of(figure, claim.series.front(), {name});
+  const Found found = values_of(figure, claim.series.front(), {name}, draw);
   return found.values.empty() ? std::nullopt : std::optional(found.values.front());
+}
+
+/// What the claim takes of one draw; nothing where that draw is not complete.
+std::optional<std::vector<double>> taken_of(const Claim& claim, const FigureData& figure, std::size_t draw) {
+  Found found = gather(claim, figure, draw);
+  if (!found.problem.empty()) return std::nullopt;
+  if (found.have == found.wanted) return std::move(found.values);
+  const auto mean = own_mean(claim, figure, draw);
+  return mean ? std::optional(std::vector{*mean}) : std::nullopt;
+}
+
+/// Intervals over the draws that are complete, one for each number that the claim takes.
+std::vector<Interval> intervals_of(const Claim& claim, const FigureData& figure) {
+  std::size_t draws = 0;
+  for (const FigureSeries& series : figure.series) {
+    for (const auto& each : series.draws) draws = std::max(draws, each.size());
+  }
+  std::vector<std::vector<double>> samples;  // by number
+  for (std::size_t draw = 0; draw < draws; ++draw) {
+    const auto values = taken_of(claim, figure, draw);
+    if (!values) continue;
+    samples.resize(values->size());
+    for (std::size_t i = 0; i < values->size(); ++i) samples[i].push_back((*values)[i]);
+  }
+  const bool ratios = claim.quality == Quality::Speedup || claim.quality == Quality::Ratio;
+  std::vector<Interval> intervals;
+  for (const std::vector<double>& each : samples) {
+    const bool positive = std::ranges::all_of(each, [](double value) { return value > 0; });
+    intervals.push_back(ratios && positive ? geometric_interval_of(each) : interval_of(each));
+  }
+  return intervals;
+}
+
+/// What is said of numbers that are not known well; nothing of those that are.
+std::string imprecision(const Claim& claim, const std::vector<Interval>& intervals) {
+  const bool points = claim.unit == "%";
+  double widest = 0;
+  std::size_t repeats = 0;
+  for (const Interval& interval : intervals) {
+    if (!interval.has_spread() || is_precise(claim, interval)) continue;
+    const double half = points ? interval.half_width() : 100 * interval.half_width() / std::abs(interval.mean);
+    if (half > widest) widest = half, repeats = interval.count;
+  }
+  if (widest == 0) return "";
+  return fmt::format("known to ±{:.1f} {} only ({} repeats)", widest, points ? "points" : "%", repeats);
+}
+
+/// Puts the means over draws in the place of what was taken of means, and says where they are not known well.
+void take_intervals(MeasuredClaim& measured, const FigureData& figure) {
+  std::vector<Interval> intervals = intervals_of(*measured.claim, figure);
+  if (intervals.size() != measured.values.size()) return;
+  for (std::size_t i = 0; i < intervals.size(); ++i) measured.values[i] = intervals[i].mean;
+  measured.intervals = std::move(intervals);
+  const std::string note = imprecision(*measured.claim, measured.intervals);
+  if (!note.empty()) measured.note += (measured.note.empty() ? "" : "; ") + note;
 }
 
 MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures,
@@ -190,7 +254,8 @@ MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures
                                     : fmt::format("{} of {} values are there", found.have, found.wanted);
     return measured;
   }
-  measured.verdict = judge(claim, measured.values);
+  take_intervals(measured, *figure);
+  measured.verdict = judge(claim, measured.values, measured.intervals);
   measured.ratio = ratio(claim, measured.values);
   if (measured.verdict == Verdict::NotMeasured && measured.note.empty()) {
     measured.note = unjudged(claim, measured.values);
@@ -226,10 +291,25 @@ void mark_published(std::vector<FigureData>& figures, const std::vector<Paper>& 
   }
 }
 
+bool is_precise(const Claim& claim, const Interval& interval) {
+  constexpr double kKnown = 0.02;
+  return interval.half_width() <= (claim.unit == "%" ? 100 * kKnown : kKnown * std::abs(interval.mean));
+}
+
+std::size_t without_spread(const std::vector<MeasuredClaim>& claims) {
+  return static_cast<std::size_t>(std::ranges::count_if(claims, [](const MeasuredClaim& measured) {
+    return measured.verdict != Verdict::NotMeasured && std::ranges::none_of(measured.intervals, &Interval::has_spread);
+  }));
+}
+
 std::string measured_text(const MeasuredClaim& measured) {
   if (measured.values.empty()) return "–";
   std::vector<std::string> parts;
-  for (const double value : measured.values) parts.push_back(value_text(value, measured.claim->unit));
+  for (std::size_t i = 0; i < measured.values.size(); ++i) {
+    parts.push_back(value_text(measured.values[i], measured.claim->unit));
+    if (i < measured.intervals.size() && measured.intervals[i].has_spread())
+      parts.back() += " ±" + half_width_text(measured.intervals[i]);
+  }
   return fmt::format("{}", fmt::join(parts, measured.claim->take == Take::LowestAndHighest ? " to " : ", "));
 }
 

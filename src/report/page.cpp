@@ -33,7 +33,7 @@ std::string numbers_of(const FigureData& figure) {
   for (std::size_t k = 0; k < figure.categories.size(); ++k) {
     auto& row = rows.emplace_back(std::vector<std::string>{escaped(figure.categories[k])});
     for (const FigureSeries& series : figure.series) {
-      row.push_back(series.values[k] ? escaped(value_text(*series.values[k], figure.unit)) : "–");
+      row.push_back(series.values[k] ? escaped(value_text(figure, series, k)) : "–");
     }
   }
   return table_html(titles, rows, 1);

@@ -18,7 +18,7 @@ namespace {
 
 using plot::escaped;
 
-constexpr std::array kVerdicts = {Verdict::Met,      Verdict::WithinBand, Verdict::Missed,
+constexpr std::array kVerdicts = {Verdict::Met,      Verdict::WithinBand, Verdict::Missed,     Verdict::WithinNoise,
                                   Verdict::Opposite, Verdict::NotJudged,  Verdict::NotMeasured};
 
 /// A verdict as a class of the style sheet.
@@ -147,6 +147,16 @@ std::string claim_row(const MeasuredClaim& measured, const ReportContent& conten
       measured.note.empty() ? "" : fmt::format("<br><small>{}</small>", escaped(measured.note)), mechanism);
 }
 
+/// Says of numbers that come from one run of each kind that nothing is known of their spread.
+std::string spread_note(const std::vector<MeasuredClaim>& claims) {
+  const std::size_t count = without_spread(claims);
+  if (count == 0) return "";
+  return fmt::format(
+      "<p class=\"pale\">Measured without repeats, so that it is not known how far their numbers move by chance: {} "
+      "of the claims.</p>\n",
+      count);
+}
+
 std::string claims_section(const ReportContent& content) {
   const bool any = std::ranges::any_of(content.claims, [&](const auto& each) { return is_shown(each, content); });
   if (!any) return not_measured(content);
@@ -161,9 +171,11 @@ std::string claims_section(const ReportContent& content) {
          "</tbody></table></div>\n<p class=\"pale\">Met: a bound holds, or a number is within 5 % and shows at "
          "least half of the effect. Within the band: within 20 % unless the claim says otherwise, and some of the "
          "effect. "
-         "Missed: further off, or no effect. Opposite: the effect has the wrong sign. "
-         "Not judged: measured on inputs of another size than the study's. "
-         "The ratio is measured over published.</p>\n";
+         "Missed: further off, or no effect. Within noise: an effect was published, and the 95 % interval of what is "
+         "measured holds the value of no effect. Opposite: the effect has the wrong sign. "
+         "Not judged: measured on inputs of another size than the study's. Of repeated runs, a claim is as good as the "
+         "whole interval (±) of its mean. The ratio is measured over published.</p>\n" +
+         spread_note(content.claims);
 }
 
 // --- studies

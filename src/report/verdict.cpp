@@ -3,7 +3,9 @@
 #include "report/verdict.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 
 namespace nearfar {
 namespace {
@@ -78,6 +80,18 @@ Verdict judge_one(const Claim& claim, double published, double measured) {
   return near && effect.is_seen() ? Verdict::WithinBand : Verdict::Missed;
 }
 
+/// The worst verdict of what lies in the interval. Noise is never called an effect, nor the opposite of one.
+Verdict judge_interval(const Claim& claim, double published, const Interval& interval) {
+  const auto neutral = neutral_value(claim.quality);
+  const bool directed = neutral && published_sign(claim.published.form, published, *neutral) != 0;
+  if (directed && interval.within_noise_of(*neutral)) return Verdict::WithinNoise;
+  const std::array verdicts = {judge_one(claim, published, interval.low), judge_one(claim, published, interval.mean),
+                               judge_one(claim, published, interval.high)};
+  const Verdict worst = std::ranges::max(verdicts);
+  const bool throughout = std::ranges::count(verdicts, worst) == std::ssize(verdicts);
+  return worst == Verdict::Opposite && !throughout ? Verdict::Missed : worst;
+}
+
 /// The published number that belongs to measured number `i` of `count`.
 std::optional<double> published_for(const Claim& claim, std::size_t i, std::size_t count) {
   const auto& values = claim.published.values;
@@ -92,6 +106,7 @@ std::string_view verdict_name(Verdict verdict) {
     case Verdict::Met: return "met";
     case Verdict::WithinBand: return "within the band";
     case Verdict::Missed: return "missed";
+    case Verdict::WithinNoise: return "within noise";
     case Verdict::Opposite: return "opposite";
     case Verdict::NotJudged: return "not judged";
     case Verdict::NotMeasured: return "not measured";
@@ -99,11 +114,15 @@ std::string_view verdict_name(Verdict verdict) {
   return "";
 }
 
-Verdict judge(const Claim& claim, std::span<const double> measured) {
+Verdict judge(const Claim& claim, std::span<const double> measured, std::span<const Interval> intervals) {
   Verdict worst = measured.empty() ? Verdict::NotMeasured : Verdict::Met;
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const auto published = published_for(claim, i, measured.size());
-    worst = std::max(worst, published ? judge_one(claim, *published, measured[i]) : Verdict::NotMeasured);
+    const bool spread = i < intervals.size() && intervals[i].has_spread();
+    const Verdict verdict = !published ? Verdict::NotMeasured
+                            : spread   ? judge_interval(claim, *published, intervals[i])
+                                       : judge_one(claim, *published, measured[i]);
+    worst = std::max(worst, verdict);
   }
   return worst;
 }

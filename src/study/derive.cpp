@@ -1,5 +1,5 @@
-// One cell at a time: a quantity of a run, set against the same of another run, averaged over seeds; then means over
-// workloads; then laid out along the axis of a figure.
+// One cell at a time: a quantity of a run, set against the same of another run of the same draw, averaged over seeds;
+// then means over workloads; then mean and interval over draws; then laid out along the axis of a figure.
 #include "study/derive.h"
 
 #include <fmt/format.h>
@@ -51,6 +51,11 @@ Value related(const Value& value, const Value& base, Relation relation) {
   }
 }
 
+std::optional<double> neutral_of(Relation relation) {
+  if (relation == Relation::Value) return std::nullopt;
+  return relation == Relation::Ratio ? 1 : 0;
+}
+
 /// What stands in one line of a figure: a workload, or a mean over some.
 struct Row {
   std::string label;
@@ -71,6 +76,7 @@ class Deriver {
     data_.x_label = figure_.x_label;
     data_.y_label = figure_.y_label;
     data_.unit = figure_.unit;
+    data_.neutral = neutral_of(figure_.relation);
     if (figure_.kind == FigureKind::Cdf) {
       distribution();
     } else if (figure_.kind == FigureKind::Stacked) {
@@ -81,6 +87,9 @@ class Deriver {
       across_workloads();
     }
     data_.notes.assign(notes_.begin(), notes_.end());
+    for (const std::string& reason : missing_repeats_) {
+      if (!notes_.contains("not measured: " + reason)) data_.notes.push_back("fewer repeats: " + reason);
+    }
     if (!undefined_.empty()) {
       data_.notes.push_back(
           fmt::format("nothing to divide by, and left out of means: {}", fmt::join(undefined_, ", ")));
@@ -91,16 +100,22 @@ class Deriver {
  private:
   const StoredResult* result_of(const NamedRun& run) {
     const StoredResult* result = results_.find(run);
-    if (result == nullptr) notes_.insert(fmt::format("not measured: {}", results_.reason(run)));
-    return result;
+    if (result != nullptr) return result;
+    if (run.draw.value_or(0) == 0) {
+      notes_.insert(fmt::format("not measured: {}", results_.reason(run)));
+    } else {
+      missing_repeats_.insert(results_.reason(run));
+    }
+    return nullptr;
   }
 
   /// Σ cycles alone / cycles together; the instructions of an application are the same in both.
-  Value weighted_speedup(const std::string& workload, const StudyVariant& variant, std::uint64_t seed) {
-    const StoredResult* together = result_of(cell_run(study_, workload, variant, seed));
+  Value weighted_speedup(const std::string& workload, const StudyVariant& variant, std::uint64_t seed,
+                         std::uint32_t draw) {
+    const StoredResult* together = result_of(cell_run(study_, workload, variant, seed, draw));
     double sum = 0;
     for (std::size_t i = 0; i < application_count(workload); ++i) {
-      const StoredResult* alone = result_of(alone_run(study_, workload, i, variant, seed));
+      const StoredResult* alone = result_of(alone_run(study_, workload, i, variant, seed, draw));
       if (together == nullptr || alone == nullptr) return std::nullopt;
       const Value cycles = together->statistics.find(fmt::format("app{}.cycles", i));
       if (!cycles) return std::nullopt;
@@ -109,10 +124,10 @@ class Deriver {
     return sum;
   }
 
-  Value quantity(const StudyValue& value, const std::string& workload, const StudyVariant& variant,
-                 std::uint64_t seed) {
-    if (value.quantity == Quantity::WeightedSpeedup) return weighted_speedup(workload, variant, seed);
-    const StoredResult* result = result_of(cell_run(study_, workload, variant, seed));
+  Value quantity(const StudyValue& value, const std::string& workload, const StudyVariant& variant, std::uint64_t seed,
+                 std::uint32_t draw) {
+    if (value.quantity == Quantity::WeightedSpeedup) return weighted_speedup(workload, variant, seed, draw);
+    const StoredResult* result = result_of(cell_run(study_, workload, variant, seed, draw));
     if (result == nullptr) return std::nullopt;
     if (value.quantity == Quantity::Speedup) {
       return result->cycles == 0 ? kUndefined : 1 / static_cast<double>(result->cycles);
@@ -132,25 +147,50 @@ class Deriver {
     }
   }
 
-  Value cell(const StudyValue& value, const std::string& workload, const std::string& label) {
+  Value cell(const StudyValue& value, const std::string& workload, const std::string& label, std::uint32_t draw) {
     const StudyVariant& variant = variant_of(study_, label);
     std::vector<Value> values;
     for (const std::uint64_t seed : study_.seeds) {
       const Value base = figure_.relation == Relation::Value
                              ? std::nullopt
-                             : quantity(value, workload, variant_of(study_, figure_.against), seed);
-      values.push_back(related(quantity(value, workload, variant, seed), base, figure_.relation));
+                             : quantity(value, workload, variant_of(study_, figure_.against), seed, draw);
+      values.push_back(related(quantity(value, workload, variant, seed, draw), base, figure_.relation));
     }
     const Value mean = mean_of(values, Mean::Arithmetic);
     if (mean && std::isnan(*mean)) undefined_.insert(shown_name(study_, workload));
     return mean;
   }
 
-  Value in_row(const Row& row, const StudyValue& value, const std::string& variant) {
+  Value in_draw(const Row& row, const StudyValue& value, const std::string& variant, std::uint32_t draw) {
     std::vector<Value> values;
-    for (const std::string& workload : row.workloads) values.push_back(cell(value, workload, variant));
+    for (const std::string& workload : row.workloads) values.push_back(cell(value, workload, variant, draw));
     const Value value_of_row = row.mean ? mean_of(values, *row.mean) : values.front();
     return value_of_row && std::isnan(*value_of_row) ? std::nullopt : value_of_row;
+  }
+
+  /// The interval over the draws in which all was measured.
+  Interval over_draws(const std::vector<Value>& draws) const {
+    std::vector<double> values;
+    for (const Value& value : draws) {
+      if (value) values.push_back(*value);
+    }
+    const bool geometric =
+        figure_.relation == Relation::Ratio && std::ranges::all_of(values, [](double value) { return value > 0; });
+    return geometric ? geometric_interval_of(values) : interval_of(values);
+  }
+
+  /// Adds one value to a series: that of the only run, or the mean over draws.
+  void add(FigureSeries& series, const Row& row, const StudyValue& value, const std::string& variant) {
+    std::vector<Value> draws;
+    for (std::uint32_t draw = 0; draw < study_.repeat; ++draw) draws.push_back(in_draw(row, value, variant, draw));
+    if (study_.repeat == 1) {
+      series.values.push_back(draws.front());
+      return;
+    }
+    const Interval interval = over_draws(draws);
+    series.values.push_back(interval.count == 0 ? Value() : Value(interval.mean));
+    series.intervals.push_back(interval);
+    series.draws.push_back(std::move(draws));
   }
 
   std::vector<Row> rows() const {
@@ -182,7 +222,7 @@ class Deriver {
       for (const StudyValue& value : figure_.values) {
         FigureSeries& series = data_.series.emplace_back();
         series.label = series_label(variant, figure_.variants.size() > 1, value.label);
-        for (const Row& row : all) series.values.push_back(in_row(row, value, variant));
+        for (const Row& row : all) add(series, row, value, variant);
       }
     }
   }
@@ -194,7 +234,7 @@ class Deriver {
       for (const StudyValue& value : figure_.values) {
         FigureSeries& series = data_.series.emplace_back();
         series.label = series_label(row.label, all.size() > 1, value.label);
-        for (const std::string& variant : figure_.variants) series.values.push_back(in_row(row, value, variant));
+        for (const std::string& variant : figure_.variants) add(series, row, value, variant);
       }
     }
   }
@@ -207,20 +247,23 @@ class Deriver {
       for (const std::string& variant : figure_.variants) {
         data_.categories.push_back(figure_.variants.size() > 1 ? fmt::format("{} {}", row.label, variant) : row.label);
         for (std::size_t i = 0; i < figure_.values.size(); ++i) {
-          data_.series[i].values.push_back(in_row(row, figure_.values[i], variant));
+          add(data_.series[i], row, figure_.values[i], variant);
         }
       }
     }
   }
 
-  /// The samples of all seeds together, cumulated, in percent.
+  /// The samples of all seeds and draws together, cumulated, in percent.
   std::map<std::uint64_t, double> cumulated(const StudyValue& value, const std::string& workload,
                                             const std::string& label) {
     std::map<std::uint64_t, double> bins;
     for (const std::uint64_t seed : study_.seeds) {
-      const StoredResult* result = result_of(cell_run(study_, workload, variant_of(study_, label), seed));
-      if (result == nullptr) return {};
-      for (const auto& [bound, count] : histogram_bins(result->statistics, value.histogram)) bins[bound] += count;
+      for (std::uint32_t draw = 0; draw < study_.repeat; ++draw) {
+        const StoredResult* result = result_of(cell_run(study_, workload, variant_of(study_, label), seed, draw));
+        if (result == nullptr && draw == 0) return {};
+        if (result == nullptr) continue;
+        for (const auto& [bound, count] : histogram_bins(result->statistics, value.histogram)) bins[bound] += count;
+      }
     }
     double total = 0;
     for (const auto& [bound, count] : bins) total += count;
@@ -263,7 +306,8 @@ class Deriver {
   const StudyResults& results_;
   FigureData data_;
   std::set<std::string> notes_;
-  std::set<std::string> undefined_;  ///< workloads with cells that have no value
+  std::set<std::string> missing_repeats_;  ///< why draws above 0 are not there
+  std::set<std::string> undefined_;        ///< workloads with cells that have no value
 };
 
 }  // namespace

@@ -161,6 +161,7 @@ Report perform(const std::string& names, const std::vector<Application>& applica
                const NamedSystem& machine, std::function<void(const Progress&)> on_progress) {
   RunRequest request;
   request.system = machine.loaded.spec;
+  request.system.perturb.seed = experiment.seed;
   for (const Application& application : applications) request.applications.push_back(application.workload);
   request.threads = experiment.threads;
   request.check = experiment.check;

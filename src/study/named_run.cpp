@@ -13,19 +13,39 @@
 namespace nearfar {
 namespace {
 
+std::vector<std::string> overrides_of(const NamedRun& run) {
+  std::vector<std::string> overrides = run.overrides;
+  if (run.draw) overrides.push_back(draw_override(*run.draw));
+  return overrides;
+}
+
 /// One text for each machine.
 std::string machine_name(const NamedRun& run) {
-  return run.system + '\n' + run.designs + '\n' + join(run.overrides, "\n");
+  return run.system + '\n' + run.designs + '\n' + join(overrides_of(run), "\n");
 }
 
 }  // namespace
+
+std::string draw_override(std::uint32_t draw) { return fmt::format("{}={}", kDrawKey, draw); }
+
+std::vector<NamedSystem> repeated_machine(const std::string& system, const std::string& designs,
+                                          const std::vector<std::string>& overrides, std::uint32_t repeats) {
+  if (repeats == 1) return {make_machine(system, designs, overrides)};
+  std::vector<NamedSystem> machines;
+  for (std::uint32_t draw = 0; draw < repeats; ++draw) {
+    std::vector<std::string> all = overrides;
+    all.push_back(draw_override(draw));
+    machines.push_back(make_machine(system, designs, all));
+  }
+  return machines;
+}
 
 std::vector<std::string> run_words(const NamedRun& run) {
   std::vector<std::string> words = {
       "run",      run.workload, "--size", std::string(size_name(run.size)), "--system", run.system,
       "--design", run.designs,  "--seed", std::to_string(run.seed)};
   for (const std::string& parameter : run.parameters) words.insert(words.end(), {"--param", parameter});
-  for (const std::string& setting : run.overrides) words.insert(words.end(), {"--set", setting});
+  for (const std::string& setting : overrides_of(run)) words.insert(words.end(), {"--set", setting});
   if (!run.input.empty()) words.insert(words.end(), {"--input", run.input});
   return words;
 }
@@ -36,6 +56,7 @@ std::string run_label(const NamedRun& run) {
   for (const std::string& parameter : run.parameters) label += " " + parameter;
   if (!run.input.empty()) label += " " + run.input;
   if (run.seed != 1) label += fmt::format(" seed={}", run.seed);
+  if (run.draw.value_or(0) != 0) label += fmt::format(" draw={}", *run.draw);
   return label;
 }
 
@@ -51,7 +72,7 @@ std::vector<std::string> missing_designs(const std::string& designs) {
 const Planner::Machine& Planner::machine(const NamedRun& run) {
   const std::string name = machine_name(run);
   if (const auto found = machines_.find(name); found != machines_.end()) return found->second;
-  NamedSystem system = make_machine(run.system, run.designs, run.overrides);
+  NamedSystem system = make_machine(run.system, run.designs, overrides_of(run));
   std::string configuration = machine_text(system);
   return machines_.emplace(name, Machine{std::move(system), std::move(configuration)}).first->second;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,14 +21,26 @@ struct NamedRun {
   std::string designs = "baseline";    ///< as --design takes them
   std::vector<std::string> overrides;  ///< as --set takes them
   std::uint64_t seed = 1;
+  std::optional<std::uint32_t> draw;  ///< of a run that is repeated: its perturb.draw, over what the system says
 
   friend auto operator<=>(const NamedRun&, const NamedRun&) = default;
 };
 
+/// The most repeats of a run that may be asked for.
+inline constexpr std::uint32_t kMostRepeats = 1000;
+/// What decides the draw of a run.
+inline constexpr const char* kDrawKey = "perturb.draw";
+/// "perturb.draw=2".
+std::string draw_override(std::uint32_t draw);
+
+/// A machine once for each repeat, with draws 0, 1, …; alone, it is as it is.
+std::vector<NamedSystem> repeated_machine(const std::string& system, const std::string& designs,
+                                          const std::vector<std::string>& overrides, std::uint32_t repeats);
+
 /// The words after `nearfar` that carry it out.
 std::vector<std::string> run_words(const NamedRun& run);
 
-/// What a person calls it: "MT small ats-4gpu least-tlb gpus=2".
+/// What a person calls it: "MT small ats-4gpu least-tlb gpus=2"; draws above 0 are named too.
 std::string run_label(const NamedRun& run);
 
 /// The names in `designs` that no design of this version has.

@@ -21,9 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kStudyKeys = {"title",   "description", "system",   "design",    "size",
-                                             "input",   "set",         "param",    "workloads", "names",
-                                             "expects", "seeds",       "variants", "grid",      "figures"};
+const std::vector<std::string> kStudyKeys = {"title",    "description", "system",    "design", "size",    "input",
+                                             "set",      "param",       "workloads", "names",  "expects", "seeds",
+                                             "variants", "grid",        "figures",   "repeat"};
 const std::vector<std::string> kVariantKeys = {"system", "design", "size", "input", "set", "param"};
 const std::vector<std::string> kGridKeys = {"system", "design", "size", "set", "param"};
 
@@ -93,6 +93,7 @@ class StudyReader {
     read_workloads();
     read_names();
     read_seeds();
+    read_repeat();
     read_variants();
     read_figures();
     return std::move(study_);
@@ -136,6 +137,22 @@ class StudyReader {
     for (const PlacedText& text : texts) {
       check_at(text.place, [&] { study_.seeds.push_back(parse_whole("a seed", text.text, 0, ~std::uint64_t{0})); });
     }
+  }
+
+  void read_repeat() {
+    if (const YamlNode* node = root_.find("repeat")) {
+      check_at(node->place, [&] {
+        study_.repeat = static_cast<std::uint32_t>(parse_whole("`repeat`", as_text(*node, "repeat"), 1, kMostRepeats));
+      });
+    }
+    study_.repeat = changes_.repeat.value_or(study_.repeat);
+  }
+
+  /// Repeats decide the draw of every run.
+  void check_draw(const Setting& setting) const {
+    if (study_.repeat == 1 || !setting.text.starts_with(std::string(kDrawKey) + "=")) return;
+    fail_at(setting.place,
+            fmt::format("`{}` is decided by the {} repeats of this study; give one of them.", kDrawKey, study_.repeat));
   }
 
   void read_into(Draft& draft, const YamlNode& mapping) const {
@@ -244,7 +261,10 @@ class StudyReader {
   void read_variants() {
     std::set<std::string> labels;
     for (Draft& draft : over_grid(drafts())) {
-      for (const Setting& setting : draft.overrides) draft.variant.overrides.push_back(setting.text);
+      for (const Setting& setting : draft.overrides) {
+        check_draw(setting);
+        draft.variant.overrides.push_back(setting.text);
+      }
       for (const Setting& setting : draft.parameters) draft.variant.parameters.push_back(setting.text);
       if (draft.variant.label.empty()) draft.variant.label = draft.variant.designs;
       if (!draft.system_place.source) fail_at(root_.place, "a study needs a `system`, for all or in each variant.");

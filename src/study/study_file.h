@@ -78,6 +78,7 @@ struct Study {
   std::vector<std::string> expected;         ///< statistics and designs that may not exist yet
   std::vector<StudyVariant> variants;
   std::vector<std::uint64_t> seeds;
+  std::uint32_t repeat = 1;  ///< how often each run is repeated, with draws 0, 1, … of perturbations
   std::vector<StudyFigure> figures;
   std::optional<SizeClass> other_size;  ///< where the command line chose another than the file says
 };
@@ -85,6 +86,7 @@ struct Study {
 /// What the command line says over a study.
 struct StudyChanges {
   std::optional<SizeClass> size;
+  std::optional<std::uint32_t> repeat{};
 };
 
 /// `name` is a file's path (ends in .yaml) or the name of a file in studies/. Every mistake is an InputError that
@@ -103,11 +105,12 @@ std::vector<StudySummary> list_studies();
 std::vector<StudySummary> need_studies();
 
 /// The run of one cell.
-NamedRun cell_run(const Study& study, const std::string& workload, const StudyVariant& variant, std::uint64_t seed);
+NamedRun cell_run(const Study& study, const std::string& workload, const StudyVariant& variant, std::uint64_t seed,
+                  std::uint32_t draw = 0);
 /// Application `index` of several, alone on one GPU of a variant's system without designs and what is set of them: what
 /// a weighted speedup is measured against.
 NamedRun alone_run(const Study& study, const std::string& workload, std::size_t index, const StudyVariant& variant,
-                   std::uint64_t seed);
+                   std::uint64_t seed, std::uint32_t draw = 0);
 /// All runs that the figures need, each once.
 std::vector<NamedRun> study_runs(const Study& study);
 /// How many applications "MT", "FIR+KM" or "W1" is.

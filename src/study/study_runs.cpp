@@ -23,21 +23,17 @@ std::vector<std::string> without_design_parameters(const StudyVariant& variant) 
 
 }  // namespace
 
-NamedRun cell_run(const Study& study, const std::string& workload, const StudyVariant& variant, std::uint64_t seed) {
-  return {workload,
-          variant.size,
-          parameters_for(workload, variant.parameters, study.workloads),
-          variant.input,
-          variant.system,
-          variant.designs,
-          variant.overrides,
-          seed};
+NamedRun cell_run(const Study& study, const std::string& workload, const StudyVariant& variant, std::uint64_t seed,
+                  std::uint32_t draw) {
+  return {workload,          variant.size,   parameters_for(workload, variant.parameters, study.workloads),
+          variant.input,     variant.system, variant.designs,
+          variant.overrides, seed,           study.repeat > 1 ? std::optional(draw) : std::nullopt};
 }
 
 NamedRun alone_run(const Study& study, const std::string& workload, std::size_t index, const StudyVariant& variant,
-                   std::uint64_t seed) {
+                   std::uint64_t seed, std::uint32_t draw) {
   const ApplicationPart part = application_parts(workload, variant.size).at(index);
-  NamedRun run = cell_run(study, workload, variant, seed);
+  NamedRun run = cell_run(study, workload, variant, seed, draw);
   std::vector<std::string> given = parameters_for(part.name, run.parameters, {workload});
   run.workload = part.name;
   run.parameters.clear();
@@ -59,7 +55,9 @@ std::vector<NamedRun> study_runs(const Study& study) {
   };
   for (const std::string& workload : study.workloads) {
     for (const StudyVariant& variant : study.variants) {
-      for (const std::uint64_t seed : study.seeds) add(cell_run(study, workload, variant, seed));
+      for (const std::uint64_t seed : study.seeds) {
+        for (std::uint32_t draw = 0; draw < study.repeat; ++draw) add(cell_run(study, workload, variant, seed, draw));
+      }
     }
   }
   for (const StudyFigure& figure : study.figures) {
@@ -68,8 +66,10 @@ std::vector<NamedRun> study_runs(const Study& study) {
     for (const std::string& workload : figure.workloads) {
       for (const StudyVariant& variant : study.variants) {
         for (const std::uint64_t seed : study.seeds) {
-          for (std::size_t i = 0; i < application_count(workload); ++i)
-            add(alone_run(study, workload, i, variant, seed));
+          for (std::size_t i = 0; i < application_count(workload); ++i) {
+            for (std::uint32_t draw = 0; draw < study.repeat; ++draw)
+              add(alone_run(study, workload, i, variant, seed, draw));
+          }
         }
       }
     }

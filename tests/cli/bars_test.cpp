@@ -32,5 +32,15 @@ RC_GTEST_PROP(Bars, NeverLeaveTheirWidthAndGrowWithTheValue, ()) {
   RC_ASSERT(display_width(bar(small, 1500, width)) <= display_width(bar(large, 1500, width)));
 }
 
+TEST(Bars, HaveWhiskersUpToTheUpperEnd) {
+  EXPECT_EQ(bar_with_whisker(2, 4, 4, 4), "██─┤");
+  EXPECT_EQ(bar_with_whisker(1.5, 4, 4, 4), "█▌─┤");
+  EXPECT_EQ(bar_with_whisker(2, 2.5, 4, 4), "██┤");
+  EXPECT_EQ(bar_with_whisker(2.25, 2.5, 4, 4), "██▎") << "in the bar's last character";
+  EXPECT_EQ(bar_with_whisker(2, 2, 4, 4), "██");
+  EXPECT_EQ(bar_with_whisker(2, 9, 4, 4), "██─┤") << "cut at the maximum";
+  EXPECT_EQ(bar_with_whisker(0, 1, 4, 4), "");
+}
+
 }  // namespace
 }  // namespace nearfar::bars_test

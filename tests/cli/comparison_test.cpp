@@ -62,5 +62,27 @@ TEST(Comparison, TableShowsCyclesSpeedupsAndTheMean) {
             "                variant1            4.000  ████████████████████\n");
 }
 
+TEST(ComparisonRepeats, PairDrawsAndShowIntervals) {
+  Comparison comparison = of_cycles({{1, 1}, {1, 1}});
+  comparison.repeats = 3;
+  comparison.runs[0][0].cycles = {1000, 1200, 800};
+  comparison.runs[0][1].cycles = {500, 600, 400};  // twice as fast in every draw
+  comparison.runs[1][0].cycles = {400, 400, 400};
+  comparison.runs[1][1].cycles = {400, 200, 100};  // 1, 2, 4
+  measure(comparison);
+  EXPECT_DOUBLE_EQ(comparison.runs[0][1].speedup, 2);
+  EXPECT_NEAR(comparison.runs[0][1].interval.half_width(), 0, 1e-12);
+  EXPECT_DOUBLE_EQ(comparison.runs[1][1].speedup, 2);
+  EXPECT_NEAR(comparison.runs[1][1].interval.low, std::exp2(1 - 2.48414), 1e-4);
+  EXPECT_NEAR(comparison.mean_intervals[1].low, std::exp2(1 - 2.48414 / 2), 1e-4) << "of sqrt 2, 2, sqrt 8";
+  EXPECT_DOUBLE_EQ(comparison.geometric_means[1], 2);
+  EXPECT_EQ(mean_cycles(comparison.runs[0][0]), 1000);
+  const std::string table = comparison_table(comparison, Terminal{});
+  EXPECT_THAT(table, HasSubstr("variant1     500  2.000 ±0.000                "));
+  EXPECT_THAT(table, HasSubstr("variant1     233  2.000 ±9.190  within noise  "));
+  EXPECT_THAT(table, HasSubstr("variant0   1,000         1.000                "));
+  EXPECT_THAT(table, HasSubstr("┤\n"));
+}
+
 }  // namespace
 }  // namespace nearfar::comparison_test

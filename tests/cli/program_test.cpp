@@ -385,5 +385,46 @@ TEST(Completion, BashFindsCommandsOptionsNamesAndKeys) {
   EXPECT_EQ(completed_by_bash("nearfar list st"), "statistics studies\n");
 }
 
+TEST(Repeats, OfARunSayHowFarItsCyclesMove) {
+  const std::string tiny = "run MT --size small --param width=64 ";
+  const Outcome plain = nearfar(tiny);
+  const Outcome outcome = nearfar(tiny + "--repeat 3");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\nof 3 repeats  cycles "));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(" ±"), HasSubstr("smallest "), HasSubstr("largest ")));
+  const auto cycles = [](const std::string& text) { return text.substr(text.find("cycles"), 30); };
+  EXPECT_EQ(cycles(outcome.out), cycles(plain.out)) << "the summary is of the plain run";
+  EXPECT_THAT(nearfar(tiny + "--repeat 1").out, ::testing::Not(HasSubstr("repeats")));
+}
+
+TEST(Repeats, OfAComparisonAreInTableAndJson) {
+  const ScratchFolder scratch;
+  const Outcome outcome =
+      nearfar("compare MT FIR --size small --param width=64 --param n=1024 --vary gpus=1,2 --repeat 3 --json " +
+              scratch.file("a.json"));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("mean and 95 % interval of 3 repeats"), HasSubstr(" ±")));
+  const auto json = nlohmann::json::parse(read_file(scratch.file("a.json")));
+  EXPECT_EQ(json["repeats"], 3);
+  const auto& run = json["runs"][1];
+  EXPECT_EQ(run["speedup_interval"]["n"], 3);
+  EXPECT_EQ(run["speedup_interval"]["mean"], run["speedup"]);
+  EXPECT_EQ(run["cycles_by_draw"].size(), 3U);
+  EXPECT_EQ(run["cycles_by_draw"][0], run["result"]["cycles"]);
+  EXPECT_EQ(run["result"]["configuration"]["perturb.draw"], "0");
+  EXPECT_EQ(json["geometric_mean_intervals"]["gpus=2"]["mean"], json["geometric_means"]["gpus=2"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Repeats, Mistakes,
+    ::testing::Values(Mistake{"run MT --repeat 0", "--repeat must be a whole number from 1 to 1000"},
+                      Mistake{"run MT --repeat 2 --json a.json", "--json holds one result, and --repeat makes several"},
+                      Mistake{"run MT --repeat 2 --csv -", "--csv holds one result, and --repeat makes several"},
+                      Mistake{"run MT --repeat 2 --timeline a.json", "--timeline holds one result"},
+                      Mistake{"run MT --repeat 2 --set perturb.draw=3", "both decide `perturb.draw`"},
+                      Mistake{"compare MT --repeat 2 --vary perturb.draw=0,1", "both decide `perturb.draw`"},
+                      Mistake{"compare MT --repeat x", "--repeat must be a whole number"},
+                      Mistake{"study least-tlb-fig4 --dry-run --repeat 0", "--repeat must be a whole number"}));
+
 }  // namespace
 }  // namespace nearfar::program_test

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "cli/process.h"
@@ -43,11 +44,25 @@ TEST(StudyTable, HasALineForEachCategoryAndSaysWhatIsNotMeasured) {
 
 TEST(StudyTable, CsvLeavesOutWhatIsNotMeasured) {
   EXPECT_EQ(figures_csv({figure()}),
-            "figure,series,category,value,unit\n"
-            "f,\"a, \"\"b\"\"\",MT,1.25,x\n"
-            "f,\"a, \"\"b\"\"\",mean,1234.5,x\n"
-            "f,c,MT,,x\n"
-            "f,c,mean,12345678,x\n");
+            "figure,series,category,value,unit,repeats,low,high\n"
+            "f,\"a, \"\"b\"\"\",MT,1.25,x,,,\n"
+            "f,\"a, \"\"b\"\"\",mean,1234.5,x,,,\n"
+            "f,c,MT,,x,,,\n"
+            "f,c,mean,12345678,x,,,\n");
+}
+
+TEST(StudyTable, ShowsIntervalsAndWhatIsWithinNoise) {
+  FigureData data = figure();
+  data.neutral = 1;
+  data.notes.clear();
+  data.series = {{"a", {1.25, 1.01}, {{3, 1.25, 1.2, 1.31}, {3, 1.01, 0.98, 1.04}}}};
+  EXPECT_EQ(figure_table(data, Terminal{}),
+            "f  Speedup  [x]\n"
+            "                     a\n"
+            "  MT    1.250 ±0.060\n"
+            "  mean  1.010 ±0.030 ~\n"
+            "  ~ within noise: the 95 % interval holds 1\n");
+  EXPECT_THAT(figures_csv({data}), HasSubstr("f,a,mean,1.01,x,3,0.98,1.04\n"));
 }
 
 TEST(StudyView, ShowsTheWholeAndEachRun) {
@@ -93,7 +108,7 @@ TEST_F(StudyCommand, RunsPrintsAndGoesOn) {
   EXPECT_THAT(first.out, AllOf(HasSubstr("speed  Links  [x]"), HasSubstr("geometric mean"),
                                HasSubstr("not measured: design to-be-made does not exist yet\n"),
                                HasSubstr("s: 4 runs, 4 of them new; 2 not measurable yet\n")));
-  EXPECT_THAT(read_file(scratch_.file("a.csv")), AllOf(HasSubstr("speed,four,MT,"), HasSubstr("speed,new,MT,,x\n")));
+  EXPECT_THAT(read_file(scratch_.file("a.csv")), AllOf(HasSubstr("speed,four,MT,"), HasSubstr("speed,new,MT,,x,,,\n")));
   const Outcome second = testing::nearfar(command() + "--quiet");
   EXPECT_EQ(second.err, "");
   EXPECT_THAT(second.out, HasSubstr("4 runs, 0 of them new"));
@@ -120,6 +135,38 @@ TEST_F(StudyCommand, TakesItsNumbersFromTheRuns) {
   const std::string line = "speed,four,MT,";
   const double speedup = std::stod(outcome.out.substr(outcome.out.find(line) + line.size()));
   EXPECT_DOUBLE_EQ(speedup, cycles("2") / cycles("4"));
+}
+
+TEST_F(StudyCommand, RepeatsAreMoreRunsAndGiveIntervals) {
+  const Outcome once = testing::nearfar(command() + "--quiet --csv -");
+  const Outcome plan = testing::nearfar(command() + "--dry-run --repeat 3");
+  EXPECT_THAT(plan.out, HasSubstr("8 of 12 runs are missing")) << "the first repeat is the plain run";
+  EXPECT_THAT(plan.out, HasSubstr("MT small ideal-4gpu baseline gpus=2 width=64 draw=2  missing"));
+  const Outcome outcome = testing::nearfar(command() + "--quiet --repeat 3 --csv " + scratch_.file("a.csv"));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(" ±"), HasSubstr("s: 12 runs, 8 of them new")));
+  const std::string csv = read_file(scratch_.file("a.csv"));
+  const auto cycles = [](const std::string& settings) {
+    const std::string out =
+        testing::nearfar("run MT --size small --param width=64 --quiet --csv - --set gpus=" + settings).out;
+    return std::stod(out.substr(out.find("\ncycles,") + 8));
+  };
+  double product = 1;
+  for (const std::string draw : {"0", "1", "2"}) {
+    product *= cycles("2 --set perturb.draw=" + draw) / cycles("4 --set perturb.draw=" + draw);
+  }
+  const std::string line = "speed,four,MT,";
+  ASSERT_THAT(csv, HasSubstr(line));
+  EXPECT_NEAR(std::stod(csv.substr(csv.find(line) + line.size())), std::cbrt(product), 1e-9) << "paired by draw";
+  EXPECT_THAT(csv, HasSubstr(",x,3,"));
+  EXPECT_EQ(testing::nearfar(command() + "--quiet --repeat 1 --csv -").out, once.out);
+}
+
+TEST_F(StudyCommand, QuickIsOnceWhateverTheStudySays) {
+  run_shell("sed -i 's/^size/repeat: 4\\nsize/' " + scratch_.file("s.yaml"));
+  EXPECT_THAT(testing::nearfar(command() + "--dry-run").out, HasSubstr("16 of 16 runs are missing"));
+  EXPECT_THAT(testing::nearfar(command() + "--dry-run --quick").out, HasSubstr("4 of 4 runs are missing"));
+  EXPECT_THAT(testing::nearfar(command() + "--dry-run --quick --repeat 2").out, HasSubstr("8 of 8 runs are missing"));
 }
 
 TEST_F(StudyCommand, AFailedRunIsToldAndTheRestIsShown) {

@@ -106,6 +106,17 @@ TEST(Storm, TinyStructuresLoseNothingAndNeverStop) {
   }
 }
 
+TEST(Storm, PerturbedLosesNothingAndNeverStops) {
+  for (std::uint64_t seed = 0; seed < kSeeds; seed += 2) {
+    SCOPED_TRACE(seed);
+    std::vector<std::string> settings = tiny_structures(seed / 2);
+    settings.push_back("perturb.draw=" + std::to_string(1 + seed % 5));
+    if (seed % 3 == 0) settings.push_back("perturb.message_jitter=64");
+    const Outcome run = simulate(test_system(settings), {storm_script(seed / 2)});
+    EXPECT_GT(run.result.accesses, 1000U);
+  }
+}
+
 /// Real translation over the same storm, on TLBs, queues and walkers of one or two.
 std::vector<std::string> tiny_translation(std::uint64_t seed) {
   static const char* kPolicies[] = {"on-touch", "first-touch", "access-counter", "replication"};
@@ -148,6 +159,14 @@ TEST_P(StormOfTranslations, LosesNothingAndNeverStops) {
   const Outcome run = simulate(test_system(tiny_translation(GetParam())), {storm_script(GetParam())});
   EXPECT_GT(run.result.accesses, 1000U);
   EXPECT_GT(run.count("l2_miss.count"), 0U);
+}
+
+TEST_P(StormOfTranslations, PerturbedLosesNothingAndNeverStops) {
+  std::vector<std::string> settings = tiny_translation(GetParam());
+  settings.push_back("perturb.draw=" + std::to_string(1 + GetParam() % 5));
+  if (GetParam() % 3 == 0) settings.push_back("perturb.message_jitter=64");
+  const Outcome run = simulate(test_system(settings), {storm_script(GetParam())});
+  EXPECT_GT(run.result.accesses, 1000U);
 }
 
 TEST(Storm, ThreadsSeeTheSameStorm) {

@@ -80,7 +80,8 @@ TEST_F(Reproduction, PutsPublishedBesideMeasured) {
   claims(claim("fast", ">0.5", "unlimited") + claim("missing", "2.0", "tomorrow"));
   const Outcome outcome = program("reproduce made-up --quiet --json claims.json");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("2 claims: 1 met, 0 within the band, 0 missed, 0 opposite, 1 not measured"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("2 claims: 1 met, 0 within the band, 0 missed, 0 within noise, 0 opposite, 1 not measured"));
   EXPECT_THAT(outcome.out, HasSubstr("design not-built-yet does not exist yet"));
   const Json json = Json::parse(read_file(scratch_.file("claims.json")));
   EXPECT_EQ(json["claims"][0]["verdict"], "met");
@@ -91,8 +92,9 @@ TEST_F(Reproduction, OnSmallInputsHasNoVerdict) {
   claims(claim("fast", ">0.5", "unlimited") + claim("slow", "2.0", "one walker") + claim("missing", "2.0", "tomorrow"));
   const Outcome outcome = program("reproduce made-up --quick --quiet --json claims.json");
   EXPECT_EQ(outcome.code, 0) << "nothing is called opposite: " << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("3 claims: 0 met, 0 within the band, 0 missed, 0 opposite, 2 not judged, 1 not "
-                                     "measured"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("3 claims: 0 met, 0 within the band, 0 missed, 0 within noise, 0 opposite, 2 not judged, 1 not "
+                        "measured"));
   const Json json = Json::parse(read_file(scratch_.file("claims.json")));
   EXPECT_EQ(json["claims"][0]["verdict"], "not judged");
   EXPECT_EQ(json["claims"][0]["note"], "small inputs");
@@ -128,6 +130,29 @@ TEST_F(Reproduction, IsReportedWithoutAnotherRun) {
   EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.csv")), HasSubstr("speedup,unlimited,MT,"));
   EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.png")), StartsWith("\x89PNG"));
   EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.svg")), StartsWith("<svg"));
+}
+
+TEST_F(Reproduction, OfRepeatsHasIntervalsInTableFiguresAndPage) {
+  claims(claim("fast", ">0.5", "unlimited") + claim("slow", "2.0", "one walker"));
+  const Outcome once = program("reproduce --quiet");
+  EXPECT_THAT(once.out, HasSubstr("2 claims are measured without repeats"));
+  const Outcome outcome = program("reproduce --quiet --repeat 3 --json claims.json");
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("× ±"), Not(HasSubstr("without repeats"))));
+  const Json json = Json::parse(read_file(scratch_.file("claims.json")));
+  EXPECT_EQ(json["claims"][0]["intervals"][0]["n"], 3);
+  EXPECT_EQ(json["claims"][0]["intervals"][0]["mean"], json["claims"][0]["measured"][0]);
+  EXPECT_LE(json["claims"][0]["intervals"][0]["low"], json["claims"][0]["measured"][0]);
+  EXPECT_EQ(json["claims"][1]["verdict"], "opposite");
+  EXPECT_THAT(program("report --repeat 3 --figures figures").out, HasSubstr("1 figures, 9 runs"));
+  const std::string page = read_file(scratch_.file("report.html"));
+  EXPECT_THAT(page, AllOf(HasSubstr("class=\"error\""), HasSubstr("95 % interval of the mean"), HasSubstr(" ±"),
+                          HasSubstr("9 of 12 runs measured")));
+  EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.svg")), HasSubstr("class=\"error\""));
+  EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.csv")), HasSubstr(",made-up.slow,3,0."));
+  // One machine for all its draws.
+  EXPECT_EQ(page.find("perturb.draw=1"), std::string::npos);
+  EXPECT_THAT(page, HasSubstr("MT medium ats-4gpu baseline width=64 draw=2"));
 }
 
 TEST_F(Reproduction, AReportShowsWhatAQuickStudyMeasured) {
@@ -264,6 +289,25 @@ TEST_F(Reproduction, TunesOneAndTwoParameters) {
   EXPECT_THAT(read_file(scratch_.file("t.html")), HasSubstr("data-kind=\"heat\""));
 }
 
+TEST_F(Reproduction, SweepsMayBeRepeated) {
+  const Outcome tuned =
+      program("tune MT --system ats-4gpu --vary iommu.walkers=1,4 --repeat 3" + kTiny + "--json t.json --svg t.svg");
+  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_THAT(tuned.out, AllOf(HasSubstr("mean and 95 % interval of 3 repeats"), HasSubstr(" ±")));
+  const Json tuning = Json::parse(read_file(scratch_.file("t.json")));
+  EXPECT_EQ(tuning["points"][1]["speedup_intervals"]["MT"]["n"], 3);
+  EXPECT_EQ(tuning["points"][1]["speedup_intervals"]["MT"]["mean"], tuning["points"][1]["speedups"]["MT"]);
+  EXPECT_THAT(read_file(scratch_.file("t.svg")), HasSubstr("class=\"error\""));
+  const Outcome composed = program("compose MT --system mmu-4gpu --designs ideal-walkers,first-touch --repeat 2" +
+                                   kTiny + "--json c.json --html c.html");
+  EXPECT_EQ(composed.code, 0) << composed.err;
+  EXPECT_THAT(composed.out, AllOf(HasSubstr("mean and 95 % interval of 2 repeats"), HasSubstr(" ±")));
+  const Json composition = Json::parse(read_file(scratch_.file("c.json")));
+  EXPECT_EQ(composition["interactions"][0]["interaction_interval"]["n"], 2);
+  EXPECT_EQ(composition["combinations"][1]["mean_interval"]["n"], 2);
+  EXPECT_THAT(read_file(scratch_.file("c.html")), HasSubstr("class=\"error\""));
+}
+
 struct Mistake {
   const char* arguments;
   const char* message;
@@ -280,28 +324,31 @@ TEST_P(SweepMistakes, AreExplained) {
 
 INSTANTIATE_TEST_SUITE_P(
     Commands, SweepMistakes,
-    ::testing::Values(Mistake{"compose MT", "`nearfar compose` needs WORKLOADS and --designs"},
-                      Mistake{"compose MT --designs ideal-walker", "Did you mean `ideal-walkers`?"},
-                      Mistake{"compose MT --designs ideal-walkers,ideal-walkers", "is named twice"},
-                      Mistake{"compose MT --designs ideal-walkers+first-touch", "takes single designs"},
-                      Mistake{"compose MT --designs ideal-walkers", "`ideal-4gpu` has ideal"},
-                      Mistake{"tune MT", "`nearfar tune` needs WORKLOADS and one or two of --vary"},
-                      Mistake{"tune MT --vary gpus=1", "--vary wants key=v1,v2,…"},
-                      Mistake{"tune MT --vary gpus=1,1", "names the setting `1` twice"},
-                      Mistake{"tune MT --vary gpus=1,2 --vary gpus=1,2", "--vary gpus is given twice"},
-                      Mistake{"tune MT --vary gpus=1,2 --set gpus=4",
-                              "--vary gpus=1,2 and --set gpus=4 both decide `gpus`; give one of them."},
-                      Mistake{"tune MT --vary gpus=1,x --database /dev/null/x", "nearfar: error: --vary: `gpus` takes"},
-                      Mistake{"tune MT MT --vary gpus=1,2", "The workload `MT` is named twice."},
-                      Mistake{"compose MT MT --designs idyll --system mmu-4gpu", "The workload `MT` is named twice."},
-                      Mistake{"report X X", "The study `X` is named twice."},
-                      Mistake{"reproduce idyll idyll --dry-run", "The paper `idyll` is named twice."},
-                      Mistake{"reproduce idyll --report x --json x --database /dev/null/x",
-                              "Two results cannot go to one file"},
-                      Mistake{"tune MT --vary gpuss=1,2 --database /dev/null/x", "Did you mean `gpus`?"},
-                      Mistake{"tune MT --vary gpus=1,2 --json - --svg -", "Only one file can go to standard output."},
-                      Mistake{"tune MTT --vary gpus=1,2", "Did you mean `MT`?"},
-                      Mistake{"report --output /no/such/folder/r.html", "there is no folder"}));
+    ::testing::Values(
+        Mistake{"compose MT --system mmu-4gpu --designs ideal-walkers --repeat 0", "--repeat must be a whole number"},
+        Mistake{"tune MT --vary perturb.draw=0,1 --repeat 2", "both decide `perturb.draw`"},
+        Mistake{"tune MT --vary gpus=1,2 --repeat 2 --set perturb.draw=1", "both decide `perturb.draw`"},
+        Mistake{"compose MT", "`nearfar compose` needs WORKLOADS and --designs"},
+        Mistake{"compose MT --designs ideal-walker", "Did you mean `ideal-walkers`?"},
+        Mistake{"compose MT --designs ideal-walkers,ideal-walkers", "is named twice"},
+        Mistake{"compose MT --designs ideal-walkers+first-touch", "takes single designs"},
+        Mistake{"compose MT --designs ideal-walkers", "`ideal-4gpu` has ideal"},
+        Mistake{"tune MT", "`nearfar tune` needs WORKLOADS and one or two of --vary"},
+        Mistake{"tune MT --vary gpus=1", "--vary wants key=v1,v2,…"},
+        Mistake{"tune MT --vary gpus=1,1", "names the setting `1` twice"},
+        Mistake{"tune MT --vary gpus=1,2 --vary gpus=1,2", "--vary gpus is given twice"},
+        Mistake{"tune MT --vary gpus=1,2 --set gpus=4",
+                "--vary gpus=1,2 and --set gpus=4 both decide `gpus`; give one of them."},
+        Mistake{"tune MT --vary gpus=1,x --database /dev/null/x", "nearfar: error: --vary: `gpus` takes"},
+        Mistake{"tune MT MT --vary gpus=1,2", "The workload `MT` is named twice."},
+        Mistake{"compose MT MT --designs idyll --system mmu-4gpu", "The workload `MT` is named twice."},
+        Mistake{"report X X", "The study `X` is named twice."},
+        Mistake{"reproduce idyll idyll --dry-run", "The paper `idyll` is named twice."},
+        Mistake{"reproduce idyll --report x --json x --database /dev/null/x", "Two results cannot go to one file"},
+        Mistake{"tune MT --vary gpuss=1,2 --database /dev/null/x", "Did you mean `gpus`?"},
+        Mistake{"tune MT --vary gpus=1,2 --json - --svg -", "Only one file can go to standard output."},
+        Mistake{"tune MTT --vary gpus=1,2", "Did you mean `MT`?"},
+        Mistake{"report --output /no/such/folder/r.html", "there is no folder"}));
 
 }  // namespace
 }  // namespace nearfar::commands_test

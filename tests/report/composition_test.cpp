@@ -133,5 +133,40 @@ TEST(Knee, OfASweepThatGetsWorseIsItsStart) {
 
 TEST(Knee, OfOneSettingIsNowhere) { EXPECT_FALSE(find_knee(std::vector<double>{1}).enough); }
 
+/// Cycles of neither, a, b and both, by draw.
+Composition repeated(const std::vector<std::vector<double>>& cycles) {
+  Composition made = composition({"a", "b"}, {1, 1, 1, 1});
+  for (std::size_t i = 0; i < 4; ++i) made.combinations[i].repeats = {cycles[i]};
+  analyse(made);
+  return made;
+}
+
+TEST(CompositionRepeats, PairDrawsAndGiveIntervals) {
+  // a always doubles the speed, b does so in the mean, and both together are worth the product of both in each draw.
+  const Composition made = repeated({{800, 1000}, {400, 500}, {800, 250}, {400, 125}});
+  EXPECT_THAT(made.effects[0].alone, Optional(DoubleNear(2, 1e-9)));
+  ASSERT_TRUE(made.effects[0].alone_interval);
+  EXPECT_NEAR(made.effects[0].alone_interval->half_width(), 0, 1e-9);
+  EXPECT_THAT(made.effects[1].alone, Optional(DoubleNear(2, 1e-9)));
+  EXPECT_TRUE(made.effects[1].alone_interval->holds(1)) << "1 in one draw, 4 in the other";
+  EXPECT_NEAR(made.pairs[0].interaction_interval->half_width(), 0, 1e-9);
+  EXPECT_EQ(made.pairs[0].relationship, Relationship::AddUp);
+  EXPECT_EQ(composition_figures(made)[0].series[0].intervals.size(), 3U);
+  EXPECT_FALSE(composition({"a"}, {1, 2}).combinations[0].mean_interval);
+}
+
+TEST(CompositionRepeats, AnInteractionWithinNoiseIsNone) {
+  const auto relationship = [](const std::vector<std::vector<double>>& cycles) {
+    return repeated(cycles).pairs[0].relationship;
+  };
+  const std::vector<double> neither(3, 1000), half(3, 500);
+  EXPECT_EQ(relationship({neither, half, half, {200, 200, 201}}), Relationship::Reinforce);
+  EXPECT_EQ(relationship({neither, half, half, {150, 300, 210}}), Relationship::WithinNoise);
+  EXPECT_EQ(relationship({neither, half, half, {700, 705, 702}}), Relationship::Fight);
+  EXPECT_EQ(relationship({neither, half, half, {450, 650, 520}}), Relationship::Overlap)
+      << "less than the product for certain, worse than either only by chance";
+  EXPECT_EQ(relationship_name(Relationship::WithinNoise), "within noise");
+}
+
 }  // namespace
 }  // namespace nearfar::composition_test

@@ -108,16 +108,16 @@ TEST(FigureStacks, StandOnEachOther) {
 
 TEST(FigureCsv, HasALineForEveryValue) {
   EXPECT_EQ(figure_csv(figure(FigureKind::Bars)),
-            "figure,series,category,value,unit,published_low,published_high,claim\n"
-            "made-up,one,A,1,x,,,\n"
-            "made-up,one,B<C,2,x,,,\n"
-            "made-up,one,mean,1.5,x,1.25,1.25,claim.a\n"
-            "made-up,two & three,A,4,x,,,\n"
-            "made-up,two & three,B<C,,x,,,\n"
-            "made-up,two & three,mean,4,x,,,\n"
-            "made-up,none,A,,x,1,3,claim.b\n"
-            "made-up,none,B<C,,x,,,\n"
-            "made-up,none,mean,,x,,,\n");
+            "figure,series,category,value,unit,published_low,published_high,claim,repeats,low,high\n"
+            "made-up,one,A,1,x,,,,,,\n"
+            "made-up,one,B<C,2,x,,,,,,\n"
+            "made-up,one,mean,1.5,x,1.25,1.25,claim.a,,,\n"
+            "made-up,two & three,A,4,x,,,,,,\n"
+            "made-up,two & three,B<C,,x,,,,,,\n"
+            "made-up,two & three,mean,4,x,,,,,,\n"
+            "made-up,none,A,,x,1,3,claim.b,,,\n"
+            "made-up,none,B<C,,x,,,,,,\n"
+            "made-up,none,mean,,x,,,,,,\n");
 }
 
 TEST(FigureText, HasTheUnit) {
@@ -132,6 +132,54 @@ TEST(FigureHtml, HasItsNumbersAsATable) {
   const std::string html = figure_html(figure(FigureKind::Bars));
   EXPECT_THAT(html, HasSubstr("<th class=\"number\">two &amp; three</th>"));
   EXPECT_THAT(html, HasSubstr("<td>B&lt;C</td><td class=\"number\">2.000×</td><td class=\"number\">–</td>"));
+}
+
+FigureData repeated(FigureKind kind) {
+  FigureData out = figure(kind);
+  out.neutral = 1;
+  out.series[0].intervals = {{5, 1.0, 0.9, 1.1}, {5, 2.0, 1.5, 2.6}, {}};
+  return out;
+}
+
+/// Strokes of error bars: of each interval one up and two across, and as many in the legend.
+std::size_t strokes(const std::string& svg) {
+  static const std::regex kLine("<line [^>]*class=\"(error|c[0-9])\"");
+  return static_cast<std::size_t>(std::distance(std::sregex_iterator(svg.begin(), svg.end(), kLine), {}));
+}
+
+TEST(ErrorBars, AreDrawnWhereRunsWereRepeated) {
+  for (const FigureKind kind : {FigureKind::Bars, FigureKind::Lines}) {
+    const std::string svg = figure_svg(repeated(kind));
+    EXPECT_EQ(strokes(svg), 9U);
+    EXPECT_THAT(svg, HasSubstr("95 % interval of the mean"));
+    EXPECT_THAT(plot::png_of(svg, 1), StartsWith("\x89PNG"));
+    EXPECT_EQ(strokes(figure_svg(figure(kind))), 0U);
+  }
+}
+
+/// The scale reaches as far as the intervals do.
+TEST(ErrorBars, StayInThePlot) {
+  FigureData figure = repeated(FigureKind::Bars);
+  figure.published.clear();
+  figure.series[0].intervals[1].high = 40;
+  EXPECT_THAT(figure_svg(figure), HasSubstr(">40×<"));
+}
+
+TEST(ErrorBars, OfStacksAndHeatMapsAreWords) {
+  for (const FigureKind kind : {FigureKind::Stacked, FigureKind::Heat}) {
+    const std::string svg = figure_svg(repeated(kind));
+    EXPECT_EQ(strokes(svg), 0U);
+    EXPECT_THAT(svg, HasSubstr("B&lt;C, one: 2.000× ±0.600<"));
+  }
+}
+
+TEST(FigureText, SaysWhatIsWithinNoise) {
+  const FigureData figure = repeated(FigureKind::Bars);
+  EXPECT_EQ(value_text(figure, figure.series[0], 0), "1.000× ±0.100, within noise");
+  EXPECT_EQ(value_text(figure, figure.series[0], 1), "2.000× ±0.600");
+  EXPECT_EQ(value_text(figure, figure.series[0], 2), "1.500×") << "of one run nothing is known";
+  EXPECT_THAT(figure_csv(figure), HasSubstr("made-up,one,B<C,2,x,,,,5,1.5,2.6\n"));
+  EXPECT_THAT(figure_html(figure), HasSubstr("1.000× ±0.100, within noise"));
 }
 
 }  // namespace

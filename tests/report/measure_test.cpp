@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "report/claims_file.h"
 #include "report/report_page.h"
 
@@ -144,6 +146,51 @@ TEST_F(Measured, MechanismsStandBesideSpeedups) {
   const auto claims = measure_claims(papers_, {figure()});
   EXPECT_THAT(mechanism_texts(*claims[0].claim, claims), ElementsAre("lowest speedup: >=1.0× → 1.000×"));
   EXPECT_THAT(mechanism_texts(*claims[1].claim, claims), IsEmpty());
+}
+
+/// The figure in two draws: `new` is 1, 2, 3 in one and 1, 2, 6 in the other.
+FigureData repeated() {
+  FigureData out = figure();
+  out.series[0].draws = {{1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  out.series[1].draws = {{1, 1}, {2, 2}, {3, 6}, {2, 3}};
+  return out;
+}
+
+TEST_F(Measured, RepeatsGiveIntervalsOfWhatTheClaimTakes) {
+  const auto claims = measure_claims(papers_, {repeated()});
+  // Means of 2 and 3: logarithms ln 2 and ln 3, standard error ln(1.5) / 2, 12.7062 times that.
+  ASSERT_EQ(claims[0].intervals.size(), 1U);
+  EXPECT_DOUBLE_EQ(claims[0].values[0], std::sqrt(6));
+  EXPECT_NEAR(claims[0].intervals[0].low, std::sqrt(6) * std::exp(-12.7062 * std::log(1.5) / 2), 1e-6);
+  EXPECT_EQ(claims[0].verdict, Verdict::WithinNoise);
+  EXPECT_THAT(claims[0].note, ::testing::StartsWith("known to ±"));
+  EXPECT_THAT(claims[0].note, ::testing::EndsWith(" % only (2 repeats)"));
+  EXPECT_THAT(measured_text(claims[0]), ::testing::StartsWith("2.449× ±"));
+  EXPECT_THAT(claims[1].note, IsEmpty()) << "the lowest is 1 in both";
+  EXPECT_EQ(claims[2].intervals.size(), 2U) << "both ends";
+  EXPECT_EQ(without_spread(claims), 0U);
+}
+
+TEST_F(Measured, DrawsThatAreNotCompleteAreLeftOut) {
+  FigureData figure = repeated();
+  figure.series[1].draws[1][0] = std::nullopt;
+  figure.series[1].draws[3][0] = std::nullopt;  // nor has the figure a mean then
+  const auto claims = measure_claims(papers_, {figure});
+  EXPECT_THAT(claims[0].values, ElementsAre(3)) << "of the second draw alone";
+  EXPECT_FALSE(claims[0].intervals.at(0).has_spread());
+  EXPECT_EQ(claims[4].intervals.at(0).count, 2U) << "C is there in both";
+}
+
+TEST_F(Measured, SaysWhatIsNotRepeated) {
+  const auto claims = measure_claims(papers_, {figure()});
+  EXPECT_EQ(without_spread(claims), 7U) << "all that are measured";
+  Claim share;
+  share.unit = "%";
+  EXPECT_TRUE(is_precise(share, {5, 10, 8.1, 11.9})) << "two points";
+  EXPECT_FALSE(is_precise(share, {5, 10, 7.9, 12.1}));
+  share.unit = "x";
+  EXPECT_TRUE(is_precise(share, {5, 2, 1.97, 2.03}));
+  EXPECT_FALSE(is_precise(share, {5, 2, 1.95, 2.05}));
 }
 
 }  // namespace

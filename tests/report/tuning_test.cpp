@@ -93,5 +93,52 @@ TEST(Tuning, IsDrawnWithItsKnees) {
   EXPECT_THAT(planes[0].marks, SizeIs(1));
 }
 
+/// One workload in two draws.
+Tuning repeated(const std::vector<std::vector<double>>& points) {
+  Tuning tuning;
+  tuning.workloads = {"A"};
+  tuning.parameters = {{"walkers", {}}};
+  for (std::size_t i = 0; i < points.size(); ++i) tuning.parameters[0].settings.push_back(std::to_string(1U << i));
+  tuning.repeats = {points};
+  find_knees(tuning);
+  return tuning;
+}
+
+TEST(TuningRepeats, SpeedupsArePairedByDraw) {
+  const Tuning tuning = repeated({{100, 400, 200}, {50, 200, 100}, {50, 100, 200}});
+  EXPECT_DOUBLE_EQ(tuning.cycles[0][0], 200) << "the geometric mean";
+  EXPECT_DOUBLE_EQ(tuning.curves[0].speedups[1], 2);
+  EXPECT_NEAR(tuning.curves[0].intervals[1].half_width(), 0, 1e-12);
+  EXPECT_GT(tuning.curves[0].intervals[2].half_width(), 1);
+  EXPECT_EQ(tuning_figures(tuning)[0].series[0].intervals.size(), 3U);
+}
+
+TEST(TuningRepeats, ADifferenceWithinNoiseIsNoGain) {
+  // The last setting is 8 % faster than the second in the mean, but not in every draw.
+  const Tuning tuning = repeated({{200, 210, 205}, {100, 105, 103}, {80, 115, 95}});
+  EXPECT_LT(tuning.curves[0].speedups[1], 0.95 * tuning.curves[0].speedups[2]);
+  EXPECT_THAT(tuning.curves[0].knee.enough, Optional(1U));
+  EXPECT_EQ(knee_sentence(tuning, tuning.curves[0]),
+            "A: walkers=2 is enough, the cheapest within 5 % of the best or within its noise; the knee is at 2.");
+  // The same means, every draw alike.
+  const Tuning sure = repeated({{200, 210, 205}, {100, 105, 103}, {93, 98, 96}});
+  EXPECT_TRUE(sure.curves[0].knee.rising) << "only the last is near the best";
+  const Tuning flat = repeated({{100, 100, 100}, {80, 110, 95}});
+  EXPECT_FALSE(flat.curves[0].knee.enough);
+  EXPECT_EQ(knee_sentence(flat, flat.curves[0]),
+            "A: it hardly matters (all settings are within 6.2 %, which is within noise).");
+}
+
+TEST(TuningRepeats, OfAPlaneLookAtNoiseToo) {
+  Tuning tuning = plane();
+  tuning.repeats = {
+      {{600, 600, 600}, {400, 400, 400}, {350, 250, 340}, {600, 600, 600}, {302, 300, 305}, {300, 290, 310}}};
+  find_knees(tuning);
+  EXPECT_THAT(tuning.curves[0].knee.enough, Optional(4U));
+  tuning.repeats[0][1] = {250, 500, 300};
+  find_knees(tuning);
+  EXPECT_THAT(tuning.curves[0].knee.enough, Optional(1U)) << "within noise of the best, and the fewest steps";
+}
+
 }  // namespace
 }  // namespace nearfar::tuning_test

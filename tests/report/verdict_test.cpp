@@ -150,5 +150,35 @@ RC_GTEST_PROP(Verdict, GetsNoWorseNearer, ()) {
   RC_ASSERT(judge(made, std::vector{published}) == Verdict::Met);
 }
 
+Verdict verdict_of(const char* published, Interval interval, Quality quality = Quality::Speedup) {
+  const std::vector<double> measured = {interval.mean};
+  const std::vector<Interval> intervals = {interval};
+  return judge(claim(published, quality), measured, intervals);
+}
+
+TEST(VerdictOfRepeats, IsAsGoodAsTheWholeInterval) {
+  EXPECT_EQ(verdict_of("1.24", {5, 1.24, 1.20, 1.28}), Verdict::Met);
+  EXPECT_EQ(verdict_of("1.24", {5, 1.24, 1.10, 1.38}), Verdict::WithinBand) << "1.10 alone is no more";
+  EXPECT_EQ(verdict_of("1.24", {5, 1.24, 1.02, 1.60}), Verdict::Missed) << "1.60 alone is missed";
+  EXPECT_EQ(verdict_of("1.24", {1, 1.24, 1.24, 1.24}), Verdict::Met) << "one run is taken as it is";
+}
+
+TEST(VerdictOfRepeats, IsWithinNoiseWhereNoEffectCannotBeExcluded) {
+  EXPECT_EQ(verdict_of("1.24", {5, 1.24, 0.99, 1.55}), Verdict::WithinNoise);
+  EXPECT_EQ(verdict_of("1.24", {5, 0.95, 0.88, 1.03}), Verdict::WithinNoise) << "not opposite";
+  EXPECT_EQ(verdict_of("<1.0", {5, 0.97, 0.93, 1.01}), Verdict::WithinNoise);
+  EXPECT_EQ(verdict_of("30", {5, 10, -2, 22}, Quality::Reduction), Verdict::WithinNoise);
+  EXPECT_EQ(verdict_of("about 1.0", {5, 1.0, 0.98, 1.02}), Verdict::Met) << "no effect was published";
+  EXPECT_EQ(verdict_of(">=1.0", {5, 1.0, 0.98, 1.02}), Verdict::WithinBand) << "no direction was published";
+  EXPECT_EQ(verdict_of("1.24", {5, 1, 1, 1}), Verdict::Missed) << "no noise, and no effect";
+  EXPECT_EQ(verdict_of("30", {5, 10, 2, 18}, Quality::Share), Verdict::Missed) << "a share has no effect to be noise";
+}
+
+TEST(VerdictOfRepeats, IsOppositeOnlyWhereAllOfItIs) {
+  EXPECT_EQ(verdict_of("1.24", {5, 0.9, 0.85, 0.95}), Verdict::Opposite);
+  EXPECT_EQ(verdict_of("1.24", {5, 0.99, 0.982, 0.998}), Verdict::Missed) << "0.998 is no effect";
+  EXPECT_EQ(verdict_of(">=1.0", {5, 0.9, 0.75, 1.05}), Verdict::Missed);
+}
+
 }  // namespace
 }  // namespace nearfar::verdict_test

@@ -26,8 +26,8 @@ struct Made {
 
   explicit Made(const std::string& text) : study(read_study_text(text, "s.yaml")) {}
   void add(const std::string& workload, const std::string& variant, std::vector<std::pair<std::string, double>> values,
-           std::uint64_t seed = 1) {
-    results.add(cell_run(study, workload, variant_of(study, variant), seed), stored(std::move(values)));
+           std::uint64_t seed = 1, std::uint32_t draw = 0) {
+    results.add(cell_run(study, workload, variant_of(study, variant), seed, draw), stored(std::move(values)));
   }
   FigureData figure() const { return derive(study, results).front(); }
 };
@@ -172,6 +172,75 @@ TEST(Derive, WeightedSpeedupsAreAgainstEachOneAlone) {
   EXPECT_THAT(numbers(figures[0].series[0]), ElementsAre(100)) << "0.5 + 0.25 becomes 1 + 0.5";
   EXPECT_THAT(numbers(figures[1].series[0]), ElementsAre(0.75));
   EXPECT_THAT(numbers(figures[1].series[1]), ElementsAre(1.5));
+}
+
+/// Cycles of MT and PR in three draws: MT gains 2, 2 and 2 though its own cycles move, PR gains 1, 2 and 4.
+Made repeated(const std::string& figure) {
+  Made out("repeat: 3\n" + kHead + figure + "\n");
+  const std::vector<std::vector<double>> cycles = {{800, 400, 300, 300}, {1000, 500, 400, 200}, {600, 300, 400, 100}};
+  for (std::uint32_t draw = 0; draw < cycles.size(); ++draw) {
+    out.add("MT", "b", {{"run.cycles", cycles[draw][0]}}, 1, draw);
+    out.add("MT", "i", {{"run.cycles", cycles[draw][1]}}, 1, draw);
+    out.add("PR", "b", {{"run.cycles", cycles[draw][2]}}, 1, draw);
+    out.add("PR", "i", {{"run.cycles", cycles[draw][3]}}, 1, draw);
+  }
+  return out;
+}
+
+TEST(DeriveRepeats, PairsDrawsAndTakesMeansOfEachDraw) {
+  const FigureData figure = repeated("{value: speedup, variants: [i], mean: geometric}").figure();
+  EXPECT_THAT(figure.neutral, ::testing::Optional(1));
+  const FigureSeries& series = figure.series[0];
+  ASSERT_EQ(series.intervals.size(), 3U);
+  EXPECT_DOUBLE_EQ(*series.values[0], 2);
+  EXPECT_NEAR(series.intervals[0].half_width(), 0, 1e-12) << "the ratio of each draw is the same";
+  EXPECT_DOUBLE_EQ(*series.values[1], 2);
+  EXPECT_NEAR(series.intervals[1].low, std::exp2(1 - 2.48414), 1e-4) << "logarithms 0, 1, 2: see interval_test";
+  EXPECT_EQ(series.intervals[1].count, 3U);
+  // The geometric mean of each draw is sqrt(2 * 1), sqrt(2 * 2), sqrt(2 * 4): logarithms 0.5, 1, 1.5.
+  EXPECT_DOUBLE_EQ(*series.values[2], 2);
+  EXPECT_NEAR(series.intervals[2].low, std::exp2(1 - 2.48414 / 2), 1e-4);
+  const auto about = [](double value) { return ::testing::Optional(::testing::DoubleNear(value, 1e-12)); };
+  EXPECT_THAT(series.draws[2], ElementsAre(about(std::sqrt(2)), about(2), about(std::sqrt(8))));
+  EXPECT_FALSE(figure.within_noise(series, 0));
+  EXPECT_TRUE(figure.within_noise(series, 1));
+}
+
+TEST(DeriveRepeats, OfReductionsAreArithmetic) {
+  const FigureData figure = repeated("{value: run.cycles, as: reduction, variants: [i], mean: none}").figure();
+  EXPECT_THAT(figure.neutral, ::testing::Optional(0));
+  // Of PR 0, 50 and 75 %.
+  EXPECT_NEAR(*figure.series[0].values[1], 125.0 / 3, 1e-9);
+  EXPECT_EQ(figure.series[0].intervals[1].mean, *figure.series[0].values[1]);
+  EXPECT_FALSE(repeated("{value: run.cycles, variants: [i]}").figure().neutral) << "a count has no effect";
+}
+
+TEST(DeriveRepeats, LeaveOutDrawsThatAreNotThere) {
+  Made made = repeated("{value: speedup, variants: [i], mean: none}");
+  Made fewer(made);
+  fewer.results = {};
+  for (const std::uint32_t draw : {0U, 2U}) {
+    fewer.add("PR", "b", {{"run.cycles", 400}}, 1, draw);
+    fewer.add("PR", "i", {{"run.cycles", draw == 0 ? 400.0 : 100.0}}, 1, draw);
+  }
+  fewer.add("PR", "i", {{"run.cycles", 1}}, 1, 1);
+  const FigureData figure = fewer.figure();
+  EXPECT_FALSE(figure.series[0].values[0]);
+  EXPECT_DOUBLE_EQ(*figure.series[0].values[1], 2) << "draw 1 has nothing to be paired with";
+  EXPECT_EQ(figure.series[0].intervals[1].count, 2U);
+  EXPECT_THAT(figure.notes, ElementsAre("not measured: runs that are still to be done"));
+  fewer.add("MT", "b", {{"run.cycles", 100}}, 1, 0);
+  fewer.add("MT", "i", {{"run.cycles", 100}}, 1, 0);
+  EXPECT_THAT(fewer.figure().notes, ElementsAre("fewer repeats: runs that are still to be done"));
+}
+
+TEST(DeriveRepeats, OfHistogramsArePooled) {
+  Made cdf(
+      "title: T\nsystem: ats-4gpu\nrepeat: 2\nworkloads: [MT]\n"
+      "figures: {f: {kind: cdf, value: iommu.tlb.reuse_distance}}\n");
+  cdf.add("MT", "baseline", {{"iommu.tlb.reuse_distance.below_1", 1}, {"iommu.tlb.reuse_distance.below_2", 1}});
+  cdf.add("MT", "baseline", {{"iommu.tlb.reuse_distance.below_1", 0}, {"iommu.tlb.reuse_distance.below_2", 2}}, 1, 1);
+  EXPECT_THAT(numbers(cdf.figure().series[0]), ElementsAre(25, 100));
 }
 
 }  // namespace

@@ -104,5 +104,16 @@ TEST(NamedRun, KnowsWhichDesignsAreMissing) {
   EXPECT_EQ(missing_designs("ideal-walkers+no-such-thing"), std::vector<std::string>{"no-such-thing"});
 }
 
+TEST(RunKey, OfTheFirstDrawIsThatOfThePlainRun) {
+  NamedRun run = small("MT"), first = run, second = run;
+  first.draw = 0;
+  second.draw = 1;
+  EXPECT_EQ(key_of(first), key_of(run)) << "what was measured before is a repeat already";
+  EXPECT_NE(key_of(second), key_of(run));
+  EXPECT_EQ(run_label(first), run_label(run));
+  EXPECT_EQ(run_label(second), run_label(run) + " draw=1");
+  EXPECT_THAT(run_words(second), ::testing::Contains("perturb.draw=1"));
+}
+
 }  // namespace
 }  // namespace nearfar::named_run_test

@@ -207,5 +207,32 @@ TEST(StudyFile, AnUnknownNameSaysTheNearest) {
   }
 }
 
+TEST(StudyFile, RepeatsAreRunsOfTheirOwn) {
+  const Study study = read(kHead + "repeat: 3\nvariants: {a: {}, b: {set: {gpus: 2}}}\n" + kFigures);
+  EXPECT_EQ(study.repeat, 3U);
+  EXPECT_EQ(study_runs(study).size(), 2U * 2U * 3U);
+  EXPECT_EQ(study_runs(study)[1].draw, 1U);
+  EXPECT_EQ(study_runs(read(kHead + kFigures))[0].draw, std::nullopt) << "a run that is not repeated is as it is";
+  StudyChanges changes;
+  changes.repeat = 2;
+  EXPECT_EQ(read_study_text(kHead + "repeat: 3\n" + kFigures, "s.yaml", changes).repeat, 2U);
+}
+
+TEST(StudyFile, RepeatsThatCannotBeArePointedAt) {
+  const auto message = [](const std::string& text) -> std::string {
+    try {
+      read(text);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message(kHead + "repeat: 0\n" + kFigures), HasSubstr("s.yaml:4:9: `repeat`"));
+  EXPECT_THAT(message(kHead + "repeat: often\n" + kFigures), HasSubstr("s.yaml:4:9: `repeat`"));
+  EXPECT_THAT(message(kHead + "repeat: 2\nset: {perturb.draw: 1}\n" + kFigures),
+              HasSubstr("s.yaml:5:7: `perturb.draw` is decided by the 2 repeats"));
+  EXPECT_EQ(message(kHead + "set: {perturb.draw: 1}\n" + kFigures), "");
+}
+
 }  // namespace
 }  // namespace nearfar::study_file_test

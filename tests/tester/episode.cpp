@@ -1,0 +1,326 @@
+#include "tester/episode.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <memory>
+#include <pcg_random.hpp>
+
+#include "config/error.h"
+#include "machine/run.h"
+#include "machine/system_file.h"
+
+namespace nearfar::tester {
+namespace {
+
+/// Draws the settings of a machine whose structures hold one, two or a few of everything.
+class MachineDraw {
+ public:
+  explicit MachineDraw(std::uint64_t seed) : random_(seed, 3) {}
+
+  Episode draw(std::uint64_t seed) {
+    episode_.seed = seed;
+    episode_.gpus = static_cast<unsigned>(pick({1, 2, 2, 3, 4, 4, 5, 8}));
+    line_ = one_in(4) ? 128 : 64;
+    compute_units();
+    first_level_caches();
+    home_cache("gpu.l2");
+    home_cache("host.llc");
+    memory("gpu.dram");
+    memory("host.dram");
+    links();
+    translation();
+    set("remote_cache", one_in(4) ? "none" : "l1");
+    set("boundary.write_back", one_in(4) ? "false" : "true");
+    program(seed);
+    return episode_;
+  }
+
+ private:
+  std::uint64_t between(std::uint64_t least, std::uint64_t most) { return least + random_() % (most - least + 1); }
+  bool one_in(std::uint64_t n) { return random_() % n == 0; }
+  template <class T>
+  T pick(std::initializer_list<T> of) {
+    return of.begin()[random_() % of.size()];
+  }
+  const char* word(std::initializer_list<const char*> of) { return pick(of); }
+  void set(const std::string& path, const std::string& value) { episode_.settings.push_back(path + "=" + value); }
+  void set(const std::string& path, std::uint64_t value) { set(path, std::to_string(value)); }
+  void set(const std::string& path, std::uint64_t least, std::uint64_t most) { set(path, between(least, most)); }
+
+  void compute_units() {
+    arrays_ = between(1, 2);
+    per_array_ = between(1, episode_.gpus > 4 ? 2 : 4);
+    lanes_ = one_in(4) ? 32 : 64;
+    simds_ = between(1, 2);
+    waves_per_simd_ = between(1, 4);
+    set("gpu.shader_arrays", arrays_);
+    set("gpu.cus_per_array", per_array_);
+    set("gpu.wavefront", lanes_);
+    set("gpu.line", line_);
+    set("gpu.cu.simds", simds_);
+    set("gpu.cu.waves_per_simd", waves_per_simd_);
+    set("gpu.cu.loads_per_wave", 1, 8);
+    set("gpu.cu.store_buffer", 1, 8);
+    set("gpu.dispatch_interval", pick({1, 1, 50}));
+    set("dispatch.policy", word({"workload", "workload", "workload", "greedy", "blocks"}));
+  }
+
+  void first_level_caches() {
+    for (const std::string cache : {"gpu.l1v", "gpu.l1s"}) {
+      const std::uint64_t ways = pick({1, 2, 3, 4});
+      set(cache + ".ways", ways);
+      set(cache + ".size", ways * between(1, 4) * line_);
+      set(cache + ".mshrs", pick({1, 2, 3, 4, 16}));
+      set(cache + ".latency", pick({1, 4, 28}));
+      set(cache + ".lines_per_cycle", pick({1, 2, 4}));
+      set(cache + ".index", word({"modulo", "xor"}));
+      set(cache + ".replacement", word({"lru", "fifo", "random"}));
+    }
+  }
+
+  void home_cache(const std::string& cache) {
+    const std::uint64_t ways = pick({1, 2, 3, 4});
+    const std::uint64_t banks = pick({1, 2, 4});
+    set(cache + ".ways", ways);
+    set(cache + ".banks", banks);
+    set(cache + ".size", ways * banks * between(1, 4) * line_);
+    set(cache + ".tag_latency", 1, 10);
+    set(cache + ".data_latency", 0, 20);
+    set(cache + ".mshrs", pick({1, 2, 3, 4}));
+    set(cache + ".remote_mshrs", pick({1, 2, 3, 4}));
+    set(cache + ".queue", pick({1, 2, 3, 4, 32}));
+    set(cache + ".index", word({"modulo", "xor"}));
+    set(cache + ".bank_index", word({"modulo", "xor"}));
+    set(cache + ".replacement", word({"lru", "fifo", "random"}));
+  }
+
+  void memory(const std::string& dram) {
+    const std::uint64_t high = between(1, 6);
+    set(dram + ".capacity", "64MiB");
+    set(dram + ".model", word({"fixed", "banked"}));
+    set(dram + ".standard", word({"hbm", "gddr5", "ddr3-1600", "ddr4-2400"}));
+    set(dram + ".latency", pick({1, 20, 100, 400}));
+    set(dram + ".controller_latency", pick({0, 10, 75, 300}));
+    set(dram + ".channels", 1, 3);
+    set(dram + ".ranks", 1);
+    set(dram + ".banks", pick({1, 2, 4}));
+    set(dram + ".row", pick({256, 1024}));
+    set(dram + ".channel_bandwidth", word({"2GB/s", "16GB/s", "64GB/s"}));
+    set(dram + ".read_queue", 1, 4);
+    set(dram + ".write_queue", high + between(0, 2));
+    set(dram + ".write_high", high);
+    set(dram + ".write_low", 0, high - 1);
+    set(dram + ".scheduler", word({"fr-fcfs", "fcfs"}));
+    set(dram + ".refresh", one_in(4) ? "true" : "false");
+  }
+
+  void links() {
+    set("link.topology", word({"switch", "all-to-all", "ring", "pcie-tree"}));
+    set("link.gpus_per_switch", 1, 3);
+    set("link.host_port_per_gpu", one_in(2) ? "true" : "false");
+    set("link.latency", one_in(4) ? between(1, 5) : between(5, 50));
+    set("link.host_latency", one_in(2) ? 0 : between(1, 80));
+    set("link.switch_latency", 0, 10);
+    set("link.bandwidth", word({"2GB/s", "8GB/s", "32GB/s", "256GB/s"}));
+    set("link.header", 0, 16);
+    set("link.reply_header", 0, 16);
+    set("link.credits", pick({1, 2, 3, 4, 8}));
+    set("link.queue", pick({1, 2, 3, 4}));
+  }
+
+  void translation() {
+    const std::uint64_t kind = between(0, 9);
+    if (kind < 4) {
+      set("translation.latency", 0, 3);
+      set("placement.initial", word({"workload", "workload", "interleave", "distribute", "host"}));
+      return;
+    }
+    tlbs();
+    if (kind == 4) return svm();
+    if (kind == 5) return ats();
+    mmu();
+  }
+
+  void tlbs() {
+    for (const std::string tlb : {"gpu.l1_tlb", "gpu.l2_tlb"}) {
+      set(tlb + ".entries", 1, 4);
+      set(tlb + ".ways", 1);
+      set(tlb + ".latency", 0, 10);
+      set(tlb + ".lookups_per_cycle", 0, 2);
+      set(tlb + ".mshrs", 1, 4);
+    }
+    set("walk.timing", word({"fixed-level", "fixed-total", "memory"}));
+    set("walk.cycles_per_level", 1, 30);
+    set("walk.cycles", 1, 100);
+    set("page_table.levels", 4, 5);
+    set("page_table.upper_levels", word({"prebuilt", "prebuilt", "on-demand"}));
+    set("iommu.walkers", 1, 4);
+    set("iommu.pw_queue.entries", 1, 3);
+    set("iommu.pw_cache.entries", 0, 4);
+    set("iommu.tlb.entries", 1, 4);
+    set("iommu.tlb.ways", 1);
+    set("iommu.pending", 0, 3);
+    set("uvm.batch_size", 1, 4);
+    set("uvm.batch_wait", 0, 50);
+    set("uvm.batch_fixed_cycles", 0, 50);
+    set("uvm.per_fault_cycles", 0, 50);
+    set("uvm.fault_software_cycles", 0, 100);
+    set("uvm.concurrent_migrations", pick({1, 2, 64}));
+  }
+
+  void svm() {
+    episode_.gpus = 1;
+    set("translation.kind", "svm");
+    set("placement.initial", "distribute");
+    set("iommu.l1_tlb.entries", 1, 2);
+    set("iommu.l1_tlb.ways", 1);
+    set("iommu.hop", 1, 50);
+    set("iommu.memory_hop", 0, 20);
+  }
+
+  void ats() {
+    const bool places = one_in(2);
+    set("translation.kind", "ats");
+    set("placement.initial", places ? "host" : word({"interleave", "distribute", "host"}));
+    set("placement.policy", places ? "first-touch" : "pinned");
+  }
+
+  void mmu() {
+    const char* policy = word({"on-touch", "first-touch", "access-counter", "access-counter", "replication", "pinned"});
+    set("translation.kind", "mmu");
+    set("placement.policy", policy);
+    set("placement.initial", word({"host", "host", "interleave", "distribute"}));
+    set("placement.host_first_touch", word({"move", "map"}));
+    set("placement.access_counter.threshold", pick({1, 3, 10, 100}));
+    set("placement.access_counter.granularity", word({"page", "page", "64K"}));
+    set("gpu.gmmu.walkers", 1, 2);
+    set("gpu.gmmu.pw_queue.entries", 1, 3);
+    set("gpu.gmmu.pw_cache.entries", 0, 4);
+    set("gpu.gmmu.ingress.entries", 1, 2);
+    set("gpu.gmmu.replay", word({"full", "short"}));
+    set("gpu.tlb.shootdown_cycles", 0, 20);
+    set("host.mmu.tlb.entries", 1, 4);
+    set("host.mmu.tlb.ways", 1);
+    set("host.mmu.walkers", 1, 4);
+    set("host.mmu.pw_queue.entries", 1, 3);
+    set("host.mmu.pw_cache.entries", 0, 4);
+    set("uvm.replay", word({"per-fault", "per-batch"}));
+    set("invalidate.targets", word({"auto", "broadcast"}));
+    set("invalidate.how", word({"walk", "walk", "zero-latency"}));
+    set("migration.setup_cycles", 0, 50);
+    moves_ = true;
+    if (one_in(10)) {
+      // A memory of 256 pages, and more of them than that.
+      evicts_ = true;
+      set("migration.evict", "true");
+      set("gpu.dram.capacity", "1MiB");
+      set("host.dram.capacity", "4MiB");
+    }
+  }
+
+  void program(std::uint64_t seed) {
+    ProgramShape& program = episode_.program;
+    program.seed = seed;
+    program.lanes = static_cast<unsigned>(lanes_);
+    program.line_bytes = static_cast<unsigned>(line_);
+    program.launches = static_cast<unsigned>(between(1, 5));
+    program.waves = static_cast<unsigned>(between(1, std::min<std::uint64_t>(simds_ * waves_per_simd_, 4)));
+    const std::uint64_t units = episode_.gpus * arrays_ * per_array_;
+    program.groups = static_cast<unsigned>(units * between(1, 3));
+    program.pages = static_cast<unsigned>(evicts_ ? 300 : between(1, moves_ ? 6 : 12));
+    program.lines = static_cast<unsigned>(evicts_ ? 400 : pick({2, 4, 8, 16, 40}));
+    program.hot = static_cast<unsigned>(between(1, std::min(program.lines, 4U)));
+    program.one_buffer = !one_in(3);
+    program.split = pick({Split::RoundRobin, Split::RoundRobin, Split::Blocks, Split::Offset, Split::Greedy});
+    const auto weight = [&](Action action, std::uint64_t least, std::uint64_t most) {
+      program.weights[static_cast<std::size_t>(action)] = static_cast<std::uint8_t>(between(least, most));
+    };
+    weight(Action::Load, 3, 12);
+    weight(Action::Store, 2, 12);
+    weight(Action::Atomic, 0, 4);
+    weight(Action::Scalar, 0, 3);
+    weight(Action::Fence, 0, 2);
+    weight(Action::Wait, 0, 4);
+    weight(Action::Barrier, 0, 2);
+    weight(Action::Compute, 0, 3);
+    // An operation accesses about four lines. Pages that move cost far more than lines that do not.
+    const std::uint64_t accesses = (evicts_ ? 1 : moves_ ? 3 : 12) * between(2'000, 5'000);
+    const std::uint64_t waves = std::uint64_t{program.launches} * program.groups * program.waves;
+    program.operations = static_cast<unsigned>(std::clamp<std::uint64_t>(accesses / 4 / waves, 6, 1'000));
+  }
+
+  pcg64 random_;
+  Episode episode_;
+  std::uint64_t line_ = 64;
+  std::uint64_t arrays_ = 1;
+  std::uint64_t per_array_ = 1;
+  std::uint64_t lanes_ = 64;
+  std::uint64_t simds_ = 1;
+  std::uint64_t waves_per_simd_ = 1;
+  bool moves_ = false;
+  bool evicts_ = false;
+};
+
+void cut(unsigned& value, const std::optional<unsigned>& to) {
+  if (to) value = *to;
+}
+
+}  // namespace
+
+std::string Cuts::text() const {
+  std::string text;
+  const auto add = [&](const char* option, const std::optional<unsigned>& value) {
+    if (value) text += fmt::format(" --{} {}", option, *value);
+  };
+  add("gpus", gpus);
+  add("launches", launches);
+  add("groups", groups);
+  add("waves", waves);
+  add("operations", operations);
+  for (const std::string& action : without) text += " --without " + action;
+  for (const std::string& setting : set) text += " --set " + setting;
+  return text;
+}
+
+Episode draw_episode(std::uint64_t seed, const Cuts& cuts) {
+  Episode episode = MachineDraw(seed).draw(seed);
+  cut(episode.gpus, cuts.gpus);
+  ProgramShape& program = episode.program;
+  cut(program.launches, cuts.launches);
+  cut(program.groups, cuts.groups);
+  cut(program.waves, cuts.waves);
+  cut(program.operations, cuts.operations);
+  for (const std::string& action : cuts.without) {
+    const auto at = std::ranges::find(kActions, action);
+    if (at == kActions.end()) {
+      throw InputError(fmt::format("--without knows no `{}`, only {}.", action, fmt::join(kActions, ", ")));
+    }
+    program.weights[static_cast<std::size_t>(at - kActions.begin())] = 0;
+  }
+  episode.settings.push_back("gpus=" + std::to_string(episode.gpus));
+  episode.settings.insert(episode.settings.end(), cuts.set.begin(), cuts.set.end());
+  return episode;
+}
+
+std::string describe(const Episode& episode) {
+  const ProgramShape& program = episode.program;
+  std::string text = fmt::format(
+      "  program: {} launches of {} workgroups of {} wavefronts of {} operations on {} lines ({} hot) in {} pages",
+      program.launches, program.groups, program.waves, program.operations, program.lines, program.hot, program.pages);
+  for (std::size_t a = 0; a < kActions.size(); ++a) text += fmt::format(", {} {}", kActions[a], program.weights[a]);
+  return text + fmt::format("\n  machine: {}\n", fmt::join(episode.settings, " "));
+}
+
+std::uint64_t run_episode(const Episode& episode, ProtocolCoverage& coverage) {
+  RunRequest request;
+  request.system = load_system("ideal-4gpu", episode.settings).spec;
+  request.applications = {std::make_shared<RandomProgram>(episode.program)};
+  request.check = true;
+  request.coverage = &coverage;
+  return run(request).accesses;
+}
+
+}  // namespace nearfar::tester

@@ -1,0 +1,44 @@
+// One episode of the random tester: a tiny machine and a program for it, both drawn from a seed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "machine/system_spec.h"
+#include "memory/protocol_coverage.h"
+#include "tester/random_program.h"
+
+namespace nearfar::tester {
+
+struct Episode {
+  std::uint64_t seed = 0;
+  std::vector<std::string> settings;  ///< path=value, over a shipped system
+  unsigned gpus = 1;
+  ProgramShape program;
+};
+
+/// What an episode is cut down to, to find the smallest that fails.
+struct Cuts {
+  std::optional<unsigned> gpus;
+  std::optional<unsigned> launches;
+  std::optional<unsigned> groups;
+  std::optional<unsigned> waves;
+  std::optional<unsigned> operations;
+  std::vector<std::string> without;  ///< actions of the program
+  std::vector<std::string> set;      ///< further settings, which win
+
+  /// As the options of the program.
+  std::string text() const;
+};
+
+Episode draw_episode(std::uint64_t seed, const Cuts& cuts = {});
+
+/// The machine and the program, a line each.
+std::string describe(const Episode& episode);
+
+/// Runs an episode under the oracles and answers how many lines were accessed. Throws what the run throws.
+std::uint64_t run_episode(const Episode& episode, ProtocolCoverage& coverage);
+
+}  // namespace nearfar::tester
