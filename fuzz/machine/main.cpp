@@ -30,6 +30,8 @@
 namespace nearfar::fuzz {
 namespace {
 
+constexpr std::size_t kShown = 5;
+
 struct Options {
   std::uint64_t seed = 1;
   std::uint64_t cases = std::numeric_limits<std::uint64_t>::max();
@@ -145,10 +147,13 @@ class Campaign {
   }
 
   void on_failure(const Verdict& verdict, std::uint64_t number) {
+    // The same failure again is counted; the first few are shown, in case they are different faults.
+    const std::size_t before = failures_[verdict.signature()]++;
+    if (before >= kShown) return;
     fmt::print("case {} failed after {:.0f} s: {}\n  {}\n", number, elapsed(), first_line(verdict.message),
                verdict.subject.command(verdict.variant));
     std::fflush(stdout);
-    if (failures_[verdict.signature()]++ > 0) return;
+    if (before > 0) return;
     const Verdict smallest = minimize(verdict);
     const std::string command = smallest.subject.command(smallest.variant);
     fmt::print("  smallest: {}\n  {}\n", command, first_line(smallest.message));

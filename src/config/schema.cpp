@@ -117,6 +117,7 @@ class AutoField final : public Field {
   std::string unit() const override { return number_.unit(); }
   std::string range() const override { return fmt::format("{}, or {}", kAuto, number_.range()); }
   std::string expects() const override { return fmt::format("`{}`, or {}", kAuto, number_.expects()); }
+  std::optional<NumberDomain> number() const override { return number_.number(); }
 
  private:
   static constexpr std::string_view kAuto = "auto";
