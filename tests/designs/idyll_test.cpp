@@ -574,6 +574,28 @@ TEST(Irmb, InvalidationThatWaitsHasShotTheTlbsDown) {
   EXPECT_TRUE(rig.idle());
 }
 
+// As above with five invalidations and one place for messages: the third has it while it waits for the write-back
+// buffer, and the others wait on the link, each until the one before it is in the IRMB.
+TEST(Irmb, InvalidationThatWaitsKeepsItsPlaceAmongTheMessages) {
+  RigOptions options = RigOptions::mmu(2);
+  options.gmmu.gmmu.ingress = 1;
+  Rig rig(options, 0, kRegion * 8);
+  MmuParts parts;
+  IrmbSpec spec = without_idle();
+  spec.bases = spec.offsets = spec.writeback_buffers = 1;
+  parts.add_irmb(rig, 2, spec);
+  for (unsigned i = 0; i < 5; ++i) {
+    rig.own(1, i * kRegion);
+    rig.ask(0, i * kRegion, 0, false, i);
+  }
+  rig.run();
+  EXPECT_EQ(rig.gmmu(1).stats().stopped, 2U);
+  EXPECT_GT(rig.gmmu(1).stats().stopped_cycles, 0U);
+  EXPECT_EQ(parts.irmb[1]->stats().inserts, 5U);
+  for (unsigned i = 0; i < 5; ++i) EXPECT_EQ(rig.mapping_of(0, i * kRegion).page.device(), DeviceId{0});
+  EXPECT_TRUE(rig.idle());
+}
+
 TEST(Irmb, MergesLargePagesOfOneGibibyte) {
   RigOptions options = RigOptions::mmu(2);
   options.gmmu.size.bits = kLargePageBits;

@@ -175,6 +175,17 @@ TEST(Coalescer, EveryLaneMayTouchTwoPages) {
   }
 }
 
+TEST(Coalescer, LanesInDisorderThatCrossALineTouchBoth) {
+  for (const unsigned bytes : {2U, 4U, 8U, 16U}) {
+    Coalescer coalescer(64);
+    LaneAddresses lanes = linear(0x1000, 0);
+    for (unsigned lane = 0; lane < kMaxLanes; ++lane) lanes.address[lane] += (lane % 2 == 0 ? 9 : 4) * 64 - 1;
+    const auto groups = coalescer.loads(lanes, bytes);
+    ASSERT_EQ(groups.size(), 1U);
+    EXPECT_EQ(groups[0].lines, 0x318U) << bytes;
+  }
+}
+
 TEST(Coalescer, WholeLinesHaveNoByteMasks) {
   Coalescer coalescer(64);
   const Stores stores = coalescer.stores(linear(0x4000, 16), 16);

@@ -48,6 +48,16 @@ RC_GTEST_PROP(LinkPort, ABurstIsItsPackets, ()) {
   }
 }
 
+/// A message whose first packet is there is all there when the rest has come right behind that, wherever this was
+/// within its cycle.
+TEST(LinkPort, WhatFollowsAPacketComesRightBehindIt) {
+  LinkPort port(62'500'000'000, kClock);
+  for (std::uint64_t behind = 0; behind < 100; ++behind) {
+    const auto through = port.pass(0, 64, behind * 64);
+    EXPECT_EQ(port.after(through.cycle, through.early, behind * 64), through.last) << behind;
+  }
+}
+
 /// Two links of one rate in a row carry what one carries: the fraction of a cycle goes along with the message.
 TEST(LinkPort, CutThroughKeepsTheFraction) {
   LinkPort first(62'500'000'000, kClock);

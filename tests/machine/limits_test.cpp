@@ -44,9 +44,29 @@ TEST(Limit, OfTheStoreBufferIsItsSize) {
   EXPECT_LT(time_of(test_system({"gpu.cu.store_buffer=2"}), 1, true), kTimes * round_trip);
 }
 
+/// The loads of touch(), each when the one before it has come.
+Cycle time_when_waiting(const SystemSpec& system, unsigned home) {
+  auto script = std::make_shared<Script>();
+  const VirtAddr base = script->buffer(4 * kPageBytes, Placement::Interleave);
+  script->launch(groups_of(1), [=](const Script&, const Wave&) {
+    return [](VirtAddr page) -> Stream {
+      for (std::uint64_t i = 0; i < kTimes; ++i) {
+        co_yield load(4, [=](unsigned lane) { return lane == 0 ? page + i * 64 : kIdle; });
+        co_yield wait(0);
+      }
+    }(base + home * kPageBytes);
+  });
+  return simulate(system, {script}).result.cycles;
+}
+
 TEST(Limit, OfLoadsOfAWavefrontIsTheirNumber) {
-  EXPECT_TRUE(one_by_one(test_system({"gpu.cu.loads_per_wave=1"})));
-  EXPECT_FALSE(one_by_one(test_system({"gpu.cu.loads_per_wave=2"})));
+  const Cycle waiting = time_when_waiting(test_system({"gpu.cu.loads_per_wave=16"}), 1);
+  const auto with = [](const char* loads) {
+    return time_of(test_system({std::string("gpu.cu.loads_per_wave=") + loads}), 1, false);
+  };
+  EXPECT_GE(with("1"), waiting * 9 / 10);
+  EXPECT_LT(with("2"), waiting * 6 / 10);
+  EXPECT_GE(with("2"), waiting * 4 / 10);
 }
 
 TEST(Limit, OfMissRegistersOfTheL1IsTheirNumber) {

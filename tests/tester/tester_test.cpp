@@ -45,6 +45,22 @@ TEST(RandomTester, FindsNothingInSeconds) {
   EXPECT_GT(result.accesses, kSome * 1000);
 }
 
+/// A few episodes one after another in this process, where a debugger sees them: what one leaves behind the next meets.
+/// The mutation test asks these which places of the simulator they come by.
+class EpisodesInProcess : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(EpisodesInProcess, FindNothing) {
+  constexpr std::uint64_t kTogether = 4;
+  const std::uint64_t first = 2'000'000 + GetParam() * kTogether;
+  for (std::uint64_t seed = first; seed < first + kTogether; ++seed) {
+    ProtocolCoverage coverage;
+    EXPECT_GT(run_episode(draw_episode(seed), coverage), 0U) << seed;
+    EXPECT_EQ(should_not_be(coverage), "") << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, EpisodesInProcess, testing::Range<std::uint64_t>(0, kSanitized ? 3 : 15));
+
 TEST(RandomTester, MeetsEveryPairAndFindsNothingInMinutes) {
   const SoakResult result = run_some(1'000'000, kMany);
   EXPECT_EQ(failures(result), "");

@@ -246,5 +246,27 @@ TEST(Invalidation, LatencyHasTheWaitForAReplayInIt) {
   EXPECT_TRUE(rig.idle());
 }
 
+// As above; and the invalidation of another page comes at 2300. Where there is one place for messages it waits on the
+// link until the first one has gone to its walk, or where entries are written at once, to its entry.
+TEST(Ingress, InvalidationThatWaitsForAReplayKeepsItsPlace) {
+  for (const InvalidateHow how : {InvalidateHow::Walk, InvalidateHow::ZeroLatency}) {
+    RigOptions options = RigOptions::mmu(2);
+    options.gmmu.gmmu.cache.entries = options.host.mmu.cache.entries = 0;
+    options.gmmu.how = how;
+    options.gmmu.gmmu.ingress = 1;
+    Rig rig(options, 0, 64);
+    rig.own(0, 20);
+    rig.ask(0, 9, 0);
+    rig.ask(1, 9, 900);
+    rig.ask(1, 20, 967);
+    rig.run();
+    EXPECT_EQ(rig.answered(0, 9), 2473U);
+    EXPECT_EQ(rig.gmmu(0).stats().stopped, 1U);
+    EXPECT_EQ(rig.gmmu(0).stats().stopped_cycles, 2473U - 2300U);
+    EXPECT_EQ(rig.mapping_of(1, 20).page.device(), DeviceId{1});
+    EXPECT_TRUE(rig.idle());
+  }
+}
+
 }  // namespace
 }  // namespace nearfar::movement_test
