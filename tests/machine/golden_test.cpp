@@ -100,7 +100,7 @@ std::vector<std::string> busy_translation() {
           "host.mmu.pw_cache.entries=1",
           "gpu.shader_arrays=4",
           "placement.access_counter.threshold=8",
-          "walk.cycles_per_level=400"};
+          "walk.cycles_per_level=800"};
 }
 
 /// What the design sets itself is left to it: on the command line it would be overruled.
