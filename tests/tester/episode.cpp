@@ -35,6 +35,7 @@ class MachineDraw {
     set("remote_cache", one_in(4) ? "none" : "l1");
     set("boundary.write_back", one_in(4) ? "false" : "true");
     program(seed);
+    delays();
     return episode_;
   }
 
@@ -129,6 +130,15 @@ class MachineDraw {
     set("link.reply_header", 0, 16);
     set("link.credits", pick({1, 2, 3, 4, 8}));
     set("link.queue", pick({1, 2, 3, 4}));
+  }
+
+  /// Messages that are late by chance, and bursts of every length. Drawn last: what else a seed draws stays the same.
+  void delays() {
+    set("link.burst", pick({1, 2, 4, 16}));
+    if (one_in(3)) return;
+    set("perturb.draw", 1, 1'000'000);
+    set("perturb.message_jitter", pick({1, 4, 16, 64}));
+    set("perturb.start_jitter", 0, 64);
   }
 
   void translation() {
