@@ -49,7 +49,7 @@ TEST(SharedOutput, GivesEachDestinationItsTurn) {
   const std::uint64_t bytes = kRows * 16 * (64 + system.link.header);
   const auto work = static_cast<unsigned>(5 * bytes / 32);
   OnGpu0 place;
-  const Outcome run = place.simulate_with(system, 5, [&, place](unsigned group) {
+  const Outcome run = place.simulate_with(system, 5, [&](unsigned group) {
     return group < 4 ? store_rows(place.on_gpu(1) + group * kRows * 1024, kRows, 0)
                      : store_rows(place.on_gpu(2), kRows, work);
   });
@@ -63,7 +63,7 @@ TEST(SharedOutput, IsNotHeldUpByADestinationWithoutCredits) {
       {"link.credits=4", "gpu.l2.banks=1", "gpu.l2.remote_mshrs=1", "gpu.dram.model=fixed", "gpu.dram.latency=1000"});
   const auto run = [&](unsigned groups) {
     OnGpu0 place;
-    return place.simulate_with(system, groups, [=](unsigned group) {
+    return place.simulate_with(system, groups, [&](unsigned group) {
       return group == 0 ? load_lines(place.on_gpu(2), 8, true, 60'000)
                         : load_lines(place.on_gpu(1) + group * 4096, 8, false, 0);
     });
