@@ -65,7 +65,8 @@ TEST(Tuning, ACurveThatStillRisesIsNotEnoughAnywhere) {
   EXPECT_EQ(knee_sentence(tuning, tuning.curves[1]),
             "B: it still rises at the edge of the sweep; walkers=8 is the best of these, and more may be better; the "
             "knee is at 2.");
-  for (const FigureMark& mark : tuning_figures(tuning)[0].marks) EXPECT_NE(mark.text, "enough");
+  const auto figures = tuning_figures(tuning);
+  for (const FigureMark& mark : figures[0].marks) EXPECT_NE(mark.text, "enough");
 }
 
 TEST(Tuning, APlaneThatStillRisesAtAnEdgeIsNotEnoughAnywhere) {
