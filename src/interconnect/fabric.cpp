@@ -15,9 +15,11 @@ LinkPort::Channel channel_of(const Transaction& t) {
   return t.kind == TransactionKind::Message ? LinkPort::kOthers : LinkPort::kRequests;
 }
 
-/// Whether a message is a device's own, or one in transit.
+/// Whether a message is a device's own, or one in transit. Launches and translation carry other things in `line`, and
+/// their requester is whoever sends them, in answers too.
 bool begins_at(DeviceId device, const Transaction& t) {
-  return t.reply ? t.line.device() == device : t.requester == device.value;
+  if (t.kind >= TransactionKind::Control || !t.reply) return t.requester == device.value;
+  return t.line.device() == device;
 }
 
 /// Requests and replies are for lines of a page and take a packet each; other messages are one packet.
