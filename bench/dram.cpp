@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "memory/dram.h"
+#include "memory/dram/dram.h"
 #include "sim/partition.h"
 
 namespace nearfar {
@@ -34,7 +34,7 @@ class Load : public DramClient {
         lines_(spec.capacity / kLineBytes),
         left_(accesses),
         done_(partition_.add_handler<&Load::on_done>(this)) {
-    for (unsigned i = 0; i < pattern.outstanding * spec.channels; ++i) issue(partition_.pool().take());
+    for (unsigned i = 0; i < pattern.outstanding * spec.channels; ++i) issue(partition_.pool().allocate());
   }
 
   void run() { partition_.run(kNever); }
@@ -80,7 +80,7 @@ class Load : public DramClient {
       }
       dram_->write(access.line);
     }
-    partition_.pool().give(t);
+    partition_.pool().release(t);
   }
 
   void on_done(Transaction* t) {

@@ -9,7 +9,7 @@
 
 #include "gpu/coalescer.h"
 #include "machine/system_spec.h"
-#include "memory/tag_array.h"
+#include "memory/cache/tag_array.h"
 #include "program/split.h"
 #include "program/workload.h"
 #include "translation/address_space.h"

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "sim/partition.h"
-#include "translation/l2_tlb.h"
 #include "translation/message.h"
+#include "translation/tlb/l2_tlb.h"
 
 namespace nearfar {
 
 /// Has `handler` called when the lookup for this question has been made.
 inline void start_foreign_lookup(Partition& partition, L2Tlb& tlb, const Message& question, HandlerId handler) {
-  Transaction* t = partition.pool().take();
+  Transaction* t = partition.pool().allocate();
   Message waiting = question;
   waiting.accounted = static_cast<std::uint32_t>(partition.now());
   waiting.put(*t);
@@ -19,7 +19,7 @@ inline void start_foreign_lookup(Partition& partition, L2Tlb& tlb, const Message
 /// The answer, with the cycles that it took here, when the lookup has been made.
 inline Message finish_foreign_lookup(Partition& partition, L2Tlb& tlb, Transaction* t) {
   Message reply = Message::get(*t);
-  partition.pool().give(t);
+  partition.pool().release(t);
   reply.kind = MessageKind::TlbReply;
   reply.accounted = static_cast<std::uint32_t>(partition.now()) - reply.accounted;
   if (const Mapping* held = tlb.array().use(reply.page)) {

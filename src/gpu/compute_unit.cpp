@@ -137,11 +137,11 @@ void ComputeUnit::prepare_wave(const Transaction& t, PrefetchStep step) const {
   if (step != PrefetchStep::First) return;
   prefetch_lines(&waves_[t.user], kWaveLines);
   prefetch_lines(t.carried<const std::byte>(), kFrameLines);
-  if (context_.partition.crowded()) prefetch_lines(this, kInstructionLines);
+  if (context_.partition.many_partitions()) prefetch_lines(this, kInstructionLines);
 }
 
 void ComputeUnit::prepare_fill(const Transaction& t, PrefetchStep step) const {
-  const unsigned slot = wave_slot(static_cast<PendingLines::Target>(t.target));
+  const unsigned slot = wave_slot(static_cast<L1MshrFile::Target>(t.target));
   switch (step) {
     case PrefetchStep::First:
       prefetch_lines(this, kCompletionLines);
@@ -158,10 +158,10 @@ void ComputeUnit::prepare_fill(const Transaction& t, PrefetchStep step) const {
 void ComputeUnit::prepare_stores_ordered(PrefetchStep step) const {
   if (step == PrefetchStep::First) {
     prefetch_lines(this, kCompletionLines);
-  } else if (stall_ == Stall::StoreBuffer && step == PrefetchStep::Second) {
+  } else if (stall_ == StallReason::StoreBuffer && step == PrefetchStep::Second) {
     prefetch_line(&pages_[next_page_]);
     prefetch_line(in_unit_);
-  } else if (stall_ == Stall::StoreBuffer) {
+  } else if (stall_ == StallReason::StoreBuffer) {
     const PageAccess& page = pages_[next_page_];
     l1_.prefetch(page.page, page.lines & -page.lines, PrefetchStep::First);
   }
@@ -308,13 +308,13 @@ void ComputeUnit::hold_page(Wavefront& wave, PageKey key, const Mapping& mapping
   if (context_.translation_oracle != nullptr) context_.translation_oracle->used(context_.device(), key, mapping, false);
   wave.scalar_page = context_.page_size.frame_of(mapping.page, virtual_page);
   wave.holds_page = true;
-  if (context_.frames != nullptr) context_.frames->enter(wave.scalar_page, 1);
+  if (context_.tracker != nullptr) context_.tracker->enter(wave.scalar_page, 1);
   sleep(wave, context_.partition.now());
 }
 
 void ComputeUnit::leave_page(Wavefront& wave) {
   wave.holds_page = false;
-  if (context_.frames != nullptr) context_.frames->leave(wave.scalar_page, 1);
+  if (context_.tracker != nullptr) context_.tracker->leave(wave.scalar_page, 1);
 }
 
 void ComputeUnit::scalar_retry(unsigned slot) { advance(waves_[slot]); }
@@ -390,7 +390,7 @@ void ComputeUnit::acquire(L1Event why) {
 
 void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
   if (l1_.covered()) note_fill(page, lines);
-  PendingLines::Arrival arrival = l1_.pending().take(page, lines);
+  L1MshrFile::Arrival arrival = l1_.pending().take(page, lines);
   const auto count = static_cast<std::uint32_t>(std::popcount(lines));
   const std::uint32_t took = static_cast<std::uint32_t>(context_.partition.now()) - arrival.issued;
   context_.latency.count += count;
@@ -405,19 +405,19 @@ void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
     const TagArray::Slot slot = keep ? l1_.install(line) : TagArray::kNone;
     if (context_.watch != nullptr) context_.watch->filled(unit(), line, keep ? &images_[slot] : nullptr);
   }
-  if (context_.frames != nullptr) {
-    context_.frames->note_lines(page, lines);
-    context_.frames->leave(page, count);
+  if (context_.tracker != nullptr) {
+    context_.tracker->add_lines(page, lines);
+    context_.tracker->leave(page, count);
   }
   lines_come(arrival.target, lines);
-  while (!arrival.joined.empty()) {
-    PendingLines::Join* join = arrival.joined.pop();
-    const PendingLines::Target target = join->target;
-    const std::uint64_t come = join->lines;
-    l1_.pending().give(join);
+  while (!arrival.merged.empty()) {
+    L1MshrFile::MergedLoad* merge = arrival.merged.pop();
+    const L1MshrFile::Target target = merge->target;
+    const std::uint64_t come = merge->lines;
+    l1_.pending().release(merge);
     lines_come(target, come);
   }
-  retry(Stall::Register);
+  retry(StallReason::Register);
 }
 
 void ComputeUnit::note_fill(PhysPage page, std::uint64_t lines) {
@@ -426,7 +426,7 @@ void ComputeUnit::note_fill(PhysPage page, std::uint64_t lines) {
   }
 }
 
-void ComputeUnit::lines_come(PendingLines::Target target, std::uint64_t lines) {
+void ComputeUnit::lines_come(L1MshrFile::Target target, std::uint64_t lines) {
   lines_done(waves_[wave_slot(target)], target & (kLoadSlots - 1), static_cast<unsigned>(std::popcount(lines)));
 }
 
@@ -439,7 +439,7 @@ void ComputeUnit::lines_done(Wavefront& wave, unsigned load, unsigned lines) {
 }
 
 void ComputeUnit::stores_ordered(PhysPage page, unsigned lines) {
-  if (context_.frames != nullptr) context_.frames->leave(page, lines);
+  if (context_.tracker != nullptr) context_.tracker->leave(page, lines);
   stores_outstanding_ -= lines;
   context_.partition.progress().steps += 1;
   if (stores_outstanding_ == 0) {
@@ -451,7 +451,7 @@ void ComputeUnit::stores_ordered(PhysPage page, unsigned lines) {
     }
     listener_.stores_settled();
   }
-  retry(Stall::StoreBuffer);
+  retry(StallReason::StoreBuffer);
 }
 
 bool ComputeUnit::idle() const {
@@ -485,7 +485,7 @@ std::string ComputeUnit::describe_waiting() const {
                                           "a scalar load",
                                           "the barrier of its workgroup",
                                           "the load/store unit",
-                                          "a miss register of the scalar cache",
+                                          "an MSHR of the scalar cache",
                                           "its stores to be ordered"};
   std::string text;
   for (const Wavefront& wave : waves_) {

@@ -9,20 +9,20 @@
 
 #include "gpu/coalescer.h"
 #include "gpu/gpu_spec.h"
-#include "gpu/l1_cache.h"
 #include "gpu/l1_tlb.h"
 #include "gpu/wavefront.h"
-#include "interconnect/fabric.h"
+#include "interconnect/network_interface.h"
+#include "memory/cache/l1_cache.h"
+#include "memory/cache/l2_cache.h"
 #include "memory/data_oracle.h"
-#include "memory/home_cache.h"
 #include "program/workload.h"
 #include "sim/partition.h"
 #include "stats/latency.h"
 #include "stats/stat.h"
 #include "translation/address_space.h"
-#include "translation/frame_use.h"
-#include "translation/l2_tlb.h"
+#include "translation/gmmu/page_access_tracker.h"
 #include "translation/page_touches.h"
+#include "translation/tlb/l2_tlb.h"
 #include "translation/translation_oracle.h"
 
 namespace nearfar {
@@ -65,11 +65,11 @@ struct GpuContext {
   bool own_copies = false;  ///< each GPU has a copy of its own of every page
   Coalescer coalescer;
   LaneAddresses lanes;
-  HomeCache* home = nullptr;
-  Fabric* fabric = nullptr;
-  HandlerId leave_handler = 0;  ///< a page group leaves the L1
-  L2Tlb* l2_tlb = nullptr;      ///< none: translation is ideal
-  FrameUse* frames = nullptr;   ///< where pages can move
+  L2Cache* l2 = nullptr;
+  NetworkInterface* network = nullptr;
+  HandlerId leave_handler = 0;           ///< a page group leaves the L1
+  L2Tlb* l2_tlb = nullptr;               ///< none: translation is ideal
+  PageAccessTracker* tracker = nullptr;  ///< where pages can move
   TranslationOracle* translation_oracle = nullptr;
   PageTouches* touches = nullptr;  ///< where the run is observed
   PageSize page_size;
@@ -116,7 +116,7 @@ class alignas(kHostLine) ComputeUnit {
   void forget(PageKey page) { tlb_.array().erase(page); }
   /// These lines of a page leave the L1.
   void drop(PhysPage page, std::uint64_t lines) { l1_.drop(page, lines); }
-  /// A scalar load of a wavefront has come / a miss register of the scalar cache is free.
+  /// A scalar load of a wavefront has come / an MSHR of the scalar cache is free.
   void scalar_done(unsigned slot);
   void scalar_retry(unsigned slot);
   /// A queue that had refused `waiter`, an instruction or an access of one of `units`, has room.
@@ -163,14 +163,14 @@ class alignas(kHostLine) ComputeUnit {
   };
 
   /// What the instruction in the load/store unit lacks; the owner of that resource wakes it.
-  enum class Stall : std::uint8_t { None, Register, StoreBuffer, Room, Tlb };
+  enum class StallReason : std::uint8_t { None, Register, StoreBuffer, Room, Tlb };
 
   /// Lines of a page on their way out of the L1. Of stores only the first and the last are in part.
   struct Leaving {
     std::uint64_t lines = 0;
     unsigned first_bytes = 0;
     unsigned last_bytes = 0;
-    PendingLines::Target target = 0;  ///< loads: who asked first
+    L1MshrFile::Target target = 0;  ///< loads: who asked first
     Cycle when = 0;
     RecordId record = 0;  ///< the data oracle's
   };
@@ -209,7 +209,7 @@ class alignas(kHostLine) ComputeUnit {
   Translation translate(PageAccess& access);
   bool may_park(const PageAccess& access);
   void park(PageKey key, const PageAccess& access);
-  ParkedAccess& put_aside(const PageAccess& access);
+  ParkedAccess& set_aside(const PageAccess& access);
   /// Where an older access waits that another must not pass.
   enum class Older : std::uint8_t { None, Missing, Translated };
   Older find_older(const PageAccess& access, PageKey key);
@@ -221,28 +221,28 @@ class alignas(kHostLine) ComputeUnit {
   bool ask_for(PhysLine line);
   bool take_room(PhysLine line);
   void room_freed(bool for_translated);
-  void retry(Stall reason);
-  void retry_instruction(Stall reason);
+  void retry(StallReason reason);
+  void retry_instruction(StallReason reason);
   void send(TransactionKind kind, PhysPage page, const Leaving& leaving);
   void add_store(PhysPage page, Leaving& leaving, std::uint64_t line, unsigned bytes, Cycle when);
   void finish_instruction(Wavefront& wave);
-  /// How the L1's miss registers remember who waits: a wavefront's slot and one of its loads.
-  static PendingLines::Target load_target(const Wavefront& wave, unsigned load) {
-    return static_cast<PendingLines::Target>(wave.slot << 4 | load);
+  /// How the L1's MSHRs remember who waits: a wavefront's slot and one of its loads.
+  static L1MshrFile::Target load_target(const Wavefront& wave, unsigned load) {
+    return static_cast<L1MshrFile::Target>(wave.slot << 4 | load);
   }
-  static unsigned wave_slot(PendingLines::Target target) { return target >> 4; }
+  static unsigned wave_slot(L1MshrFile::Target target) { return target >> 4; }
   void note_fill(PhysPage page, std::uint64_t lines);
-  void lines_come(PendingLines::Target target, std::uint64_t lines);
+  void lines_come(L1MshrFile::Target target, std::uint64_t lines);
   void lines_done(Wavefront& wave, unsigned load, unsigned lines);
 
   // What every completion touches comes first, then what instructions need.
   GpuContext& context_;
   Wavefront* in_unit_ = nullptr;  ///< whose instruction is in the load/store unit
   std::uint32_t stores_outstanding_ = 0;
-  Stall stall_ = Stall::None;
-  Stall translated_stall_ = Stall::None;
-  Stall lacking_ = Stall::None;     ///< what the access that was tried last lacks
-  bool trying_translated_ = false;  ///< which of the two asks for room now
+  StallReason stall_ = StallReason::None;
+  StallReason translated_stall_ = StallReason::None;
+  StallReason stall_reason_ = StallReason::None;  ///< what the access that was tried last lacks
+  bool trying_translated_ = false;                ///< which of the two asks for room now
   std::vector<Wavefront> waves_;
   std::vector<Transaction> wakings_;  ///< by wavefront slot: its event
   std::size_t next_page_ = 0;

@@ -33,19 +33,19 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       write_back_(spec.write_back_at_release),
       watch_(watch),
       context_(partition, spec_, spec.translation.latency, spec.remote_cache == RemoteCache::L1, watch),
-      home_(partition, spec.gpu.l2, spec.gpu.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, watch),
-      fabric_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
+      l2_(partition, spec.gpu.l2, spec.gpu.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, watch),
+      network_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
       translation_(spec.translation),
       page_size_(spec.page.size),
       memory_hop_(spec.iommu.memory_hop),
       replicates_(spec.policy == PagePolicy::Replication),
-      table_reader_(partition, home_) {
-  fabric_.perturb(spec.perturb);
+      table_reader_(partition, l2_) {
+  network_.perturb(spec.perturb);
   context_.own_copies = spec.policy == PagePolicy::NoFault;
-  context_.home = &home_;
-  context_.fabric = &fabric_;
+  context_.l2 = &l2_;
+  context_.network = &network_;
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
-  if (partition.crowded()) partition.set_preparation<&Gpu::prepare_leave, Gpu>(context_.leave_handler);
+  if (partition.many_partitions()) partition.set_preparation<&Gpu::prepare_leave, Gpu>(context_.leave_handler);
   make_translation(spec, translation_oracle);
   scalars_.reserve(spec_.shader_arrays);
   for (unsigned a = 0; a < spec_.shader_arrays; ++a) scalars_.emplace_back(context_, a);
@@ -56,7 +56,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
 }
 
 void Gpu::cover(ProtocolCoverage& coverage) {
-  home_.cover(&coverage.l2);
+  l2_.cover(&coverage.l2);
   for (ScalarCache& scalar : scalars_) scalar.cover(&coverage.scalar_l1);
   for (ComputeUnit& cu : cus_) cu.cover(&coverage.vector_l1);
 }
@@ -82,10 +82,10 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
     return;
   }
   const bool counts = spec.policy == PagePolicy::AccessCounter;
-  frames_ = std::make_unique<FrameUse>(topology_.devices(), page_size_,
-                                       counts ? spec.access_counter : AccessCounterSpec{.threshold = 0});
-  if (spec.moves_pages()) context_.frames = frames_.get();
-  home_.follow_pages();
+  tracker_ = std::make_unique<PageAccessTracker>(topology_.devices(), page_size_,
+                                                 counts ? spec.access_counter : AccessCounterSpec{.threshold = 0});
+  if (spec.moves_pages()) context_.tracker = tracker_.get();
+  l2_.follow_pages();
   context_.translation_oracle = spec.migration.free_invalidation() ? nullptr : oracle;
   GmmuOptions options;
   options.host = topology_.host();
@@ -98,7 +98,7 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   options.setup = spec.migration.setup;
   options.ideal_migration = spec.migration.free_invalidation();
   gmmu_ =
-      std::make_unique<Gmmu>(partition_, options, *l2_tlb_, *this, *this, *frames_, this, context_.translation_oracle);
+      std::make_unique<Gmmu>(partition_, options, *l2_tlb_, *this, *this, *tracker_, this, context_.translation_oracle);
   gmmu_->set_parts(parts_);
   if (translation_.observe) gmmu_->observe();
 }
@@ -106,7 +106,7 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
 // ------------------------------------------------------------------------------------------------ path of an access
 
 void Gpu::prepare_leave(const Transaction& t, PrefetchStep step) const {
-  if (t.line.page().device() == partition_.device()) home_.prefetch(t.line.page(), t.mask, step);
+  if (t.line.page().device() == partition_.device()) l2_.prefetch(t.line.page(), t.mask, step);
 }
 
 /// Lines of a page leave an L1: to the L2 if their home is here, else over the link.
@@ -114,14 +114,14 @@ void Gpu::on_leave(Transaction* t) {
   t->stage_start = static_cast<std::uint32_t>(partition_.now());
   const PhysPage page = t->line.page();
   if (page.device() == partition_.device()) {
-    home_.own_request(t);
+    l2_.own_request(t);
     return;
   }
-  if (context_.frames != nullptr) {
-    context_.frames->count_remote(page, static_cast<std::uint32_t>(std::popcount(t->mask)));
+  if (context_.tracker != nullptr) {
+    context_.tracker->count_remote(page, static_cast<std::uint32_t>(std::popcount(t->mask)));
   }
   t->destination = page.device().value;
-  fabric_.send_request(t);
+  network_.send_request(t);
 }
 
 void Gpu::lines_served(Transaction* t) {
@@ -134,7 +134,7 @@ void Gpu::lines_served(Transaction* t) {
   } else {
     cus_[t->cu].fill(t->line.page(), t->mask);
   }
-  partition_.pool().give(t);
+  partition_.pool().release(t);
 }
 
 void Gpu::on_reply(Transaction* t) {
@@ -142,7 +142,7 @@ void Gpu::on_reply(Transaction* t) {
   if (t->kind == TransactionKind::Write) {
     if (watch_ != nullptr) watch_->stores_acknowledged(t->user, t->mask);
     cus_[t->cu].stores_ordered(t->line.page(), lines);
-    partition_.pool().give(t);
+    partition_.pool().release(t);
     return;
   }
   if (t->kind != TransactionKind::ScalarRead) {
@@ -155,7 +155,7 @@ void Gpu::on_reply(Transaction* t) {
 
 void Gpu::on_message(Transaction* t) {
   const Message message = Message::get(*t);
-  partition_.pool().give(t);
+  partition_.pool().release(t);
   if (gmmu_) {
     gmmu_->receive(message);
   } else if (!parts_.take(message)) {
@@ -164,24 +164,24 @@ void Gpu::on_message(Transaction* t) {
 }
 
 void Gpu::send(DeviceId to, const Message& message) {
-  send_translation_message(partition_, fabric_, translation_.message, page_size_, to, message);
+  send_translation_message(partition_, network_, translation_.message, page_size_, to, message);
 }
 
 void Gpu::forget(PageKey page, PhysPage frame) {
-  frames_->for_users(frame, cus_.size(), [&](unsigned cu) { cus_[cu].forget(page); });
+  tracker_->for_users(frame, cus_.size(), [&](unsigned cu) { cus_[cu].forget(page); });
 }
 
 void Gpu::drop_copies(PhysPage page) {
   drop_lines(page);
-  frames_->forget_users(page);
+  tracker_->clear_users(page);
 }
 
 /// The L1s forget the lines of a page.
 void Gpu::drop_lines(PhysPage page) {
-  const std::uint64_t lines = frames_->lines(page);
+  const std::uint64_t lines = tracker_->lines(page);
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
     const PhysPage frame{page.device(), page.frame() + i};
-    frames_->for_users(page, cus_.size(), [&](unsigned cu) {
+    tracker_->for_users(page, cus_.size(), [&](unsigned cu) {
       cus_[cu].drop(frame, lines);
       scalars_[cu / spec_.cus_per_array].drop(frame, lines);
     });
@@ -195,7 +195,7 @@ void Gpu::frame_reused(PhysPage page) {
 
 bool Gpu::can_write_back(PhysPage page) {
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
-    if (home_.page_pending(PhysPage{page.device(), page.frame() + i})) return false;
+    if (l2_.page_pending(PhysPage{page.device(), page.frame() + i})) return false;
   }
   return true;
 }
@@ -203,7 +203,7 @@ bool Gpu::can_write_back(PhysPage page) {
 void Gpu::write_back(PhysPage page, bool moves) {
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
     const PhysPage frame{page.device(), page.frame() + i};
-    home_.write_back_page(frame, moves);
+    l2_.write_back_page(frame, moves);
     if (watch_ != nullptr) watch_->page_leaves(frame);
   }
 }
@@ -212,7 +212,7 @@ void Gpu::page_came(PhysPage from, PhysPage to) {
   // The frame may have held a replica that was given up: what the L2 still has of it is old.
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
     const PhysPage frame{to.device(), to.frame() + i};
-    if (replicates_) home_.write_back_page(frame, true);
+    if (replicates_) l2_.write_back_page(frame, true);
     if (watch_ != nullptr) watch_->page_came(PhysPage{from.device(), from.frame() + i}, frame);
   }
 }
@@ -222,7 +222,7 @@ void Gpu::read_table(PhysLine line, Transaction* t, HandlerId done) {
   if (svm_) {
     t->line = line;
     t->user += static_cast<std::uint32_t>(2 * memory_hop_);
-    home_.dram().read(t, done);
+    l2_.dram().read(t, done);
     return;
   }
   table_reader_.read(line, t, done);
@@ -232,7 +232,7 @@ void Gpu::read_table(PhysLine line, Transaction* t, HandlerId done) {
 
 void Gpu::on_control(Transaction* t) {
   const Control control = get(*t);
-  partition_.pool().give(t);
+  partition_.pool().release(t);
   switch (control.kind) {
     case ControlKind::Launch: start_launch(control); break;
     case ControlKind::Groups:
@@ -250,7 +250,7 @@ void Gpu::on_control(Transaction* t) {
       next_granted_ = 0;
       try_release();
       break;
-    case ControlKind::WriteBack: home_.flush(); break;
+    case ControlKind::WriteBack: l2_.flush(); break;
     case ControlKind::GroupsDone:
     case ControlKind::LaunchDone:
     case ControlKind::WrittenBack: break;  // the host's
@@ -356,12 +356,12 @@ void Gpu::execution_ends() {
 }
 
 void Gpu::tell_host(const Control& control) {
-  Transaction* t = partition_.pool().take();
+  Transaction* t = partition_.pool().allocate();
   put(*t, control);
   t->requester = partition_.device().value;
   t->destination = topology_.host().value;
   t->wire_bytes = static_cast<std::uint16_t>(link_.header);
-  fabric_.send_control(t);
+  network_.send_control(t);
 }
 
 // ----------------------------------------------------------------------------------------------------------- account
@@ -379,11 +379,11 @@ std::uint64_t Gpu::accesses() const {
 }
 
 bool Gpu::idle() {
-  return home_.pending() == 0 && home_.dram().pending() == 0 && fabric_.waiting() == 0 &&
+  return l2_.pending() == 0 && l2_.dram().pending() == 0 && network_.waiting() == 0 &&
          std::all_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.idle(); }) &&
          std::all_of(scalars_.begin(), scalars_.end(), [](ScalarCache& scalar) { return scalar.idle(); }) &&
          (!l2_tlb_ || l2_tlb_->idle()) && (!gmmu_ || gmmu_->idle()) && (!svm_ || svm_->iommu().idle()) &&
-         (!frames_ || frames_->outstanding() == 0) && parts_.idle();
+         (!tracker_ || tracker_->outstanding() == 0) && parts_.idle();
 }
 
 bool Gpu::computes() const {
@@ -397,7 +397,7 @@ bool Gpu::starves() {
 }
 
 std::string Gpu::describe_waiting() {
-  std::string text = home_.describe_waiting() + fabric_.describe_waiting();
+  std::string text = l2_.describe_waiting() + network_.describe_waiting();
   if (l2_tlb_) text += l2_tlb_->describe_waiting();
   if (gmmu_) text += gmmu_->describe_waiting();
   if (svm_) text += svm_->iommu().describe_waiting();

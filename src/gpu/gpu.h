@@ -12,15 +12,15 @@
 #include "gpu/compute_unit.h"
 #include "gpu/control.h"
 #include "gpu/scalar_cache.h"
-#include "interconnect/fabric.h"
+#include "interconnect/network_interface.h"
 #include "machine/system_spec.h"
-#include "memory/home_cache.h"
+#include "memory/cache/l2_cache.h"
 #include "program/split.h"
 #include "sim/watched.h"
-#include "translation/design_part.h"
-#include "translation/gmmu.h"
-#include "translation/iommu_ports.h"
-#include "translation/table_reader.h"
+#include "translation/design_component.h"
+#include "translation/gmmu/gmmu.h"
+#include "translation/iommu/iommu_ports.h"
+#include "translation/walk/table_reader.h"
 
 namespace nearfar {
 
@@ -32,8 +32,8 @@ struct Process {
   unsigned gpus = 1;
 };
 
-class Gpu final : public FabricClient,
-                  public HomeClient,
+class Gpu final : public NetworkClient,
+                  public L2Client,
                   public GroupListener,
                   public TranslationClient,
                   public Messenger,
@@ -47,13 +47,13 @@ class Gpu final : public FabricClient,
   // The path of an access: what leaves an L1, and what comes back to it.
   void lines_served(Transaction* t) override;
   void stores_ordered(unsigned cu, PhysPage page, unsigned lines) override { cus_[cu].stores_ordered(page, lines); }
-  void answer(Transaction* t, Cycle after) override { fabric_.answer(t, after); }
-  Pace reply_pace(const Transaction& t) const override { return fabric_.reply_pace(t); }
-  void requests_taken(DeviceId source, std::uint32_t count) override { fabric_.requests_taken(source, count); }
-  void home_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }
+  void answer(Transaction* t, Cycle after) override { network_.answer(t, after); }
+  Spacing reply_spacing(const Transaction& t) const override { return network_.reply_spacing(t); }
+  void requests_taken(DeviceId source, std::uint32_t count) override { network_.requests_taken(source, count); }
+  void l2_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }
   void flushed() override;
 
-  void on_request(Transaction* t, Pace pace) override { home_.remote_request(t, pace); }
+  void on_request(Transaction* t, Spacing spacing) override { l2_.remote_request(t, spacing); }
   void on_reply(Transaction* t) override;
   void on_control(Transaction* t) override;
   void on_message(Transaction* t) override;
@@ -62,19 +62,19 @@ class Gpu final : public FabricClient,
   }
   void prepare_arrival(const Transaction& t, PrefetchStep step) const override {
     if (!t.reply) {
-      home_.prefetch(t.line.page(), t.mask, step);
+      l2_.prefetch(t.line.page(), t.mask, step);
     } else if (t.kind == TransactionKind::Write) {
       cus_[t.cu].prepare_stores_ordered(step);
     } else {
       prepare_served(t, step);
     }
   }
-  void fabric_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }
+  void network_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }
 
   void group_done(unsigned cu) override;
   void stores_settled() override { try_release(); }
 
-  // Translation: answers to the compute units, messages, and what the movement of a page asks of the caches.
+  // Translation: answers to the compute units, messages, and what the migration of a page asks of the caches.
   void translated(unsigned cu, PageKey page, const Mapping& mapping) override { cus_[cu].translated(page, mapping); }
   void forget(PageKey page, PhysPage frame) override;
   void send(DeviceId to, const Message& message) override;
@@ -92,7 +92,7 @@ class Gpu final : public FabricClient,
   SvmPort* svm() { return svm_.get(); }
   Partition& partition() { return partition_; }
   std::size_t applications() const { return processes_.size(); }
-  DesignParts& parts() { return parts_; }
+  DesignComponents& parts() { return parts_; }
   /// Its caches count which events meet which states of a line.
   void cover(ProtocolCoverage& coverage);
   /// The oracles watch this run.
@@ -105,12 +105,12 @@ class Gpu final : public FabricClient,
   /// Adds what this GPU knows of where loads spent their time: its own loads, and the stages it was the home of.
   void add_latency(LoadLatency& sum) const {
     sum.add_loads(context_.latency);
-    sum.add_stages(home_.latency());
+    sum.add_stages(l2_.latency());
   }
   std::uint64_t instructions() const;
   std::uint64_t accesses() const;
-  Fabric& fabric() { return fabric_; }
-  HomeCache& home() { return home_; }
+  NetworkInterface& network() { return network_; }
+  L2Cache& l2() { return l2_; }
   bool idle();
   std::string describe_waiting();
   bool computes() const override;
@@ -141,8 +141,8 @@ class Gpu final : public FabricClient,
   bool write_back_;
   DataWatch* watch_;
   GpuContext context_;
-  HomeCache home_;
-  Fabric fabric_;
+  L2Cache l2_;
+  NetworkInterface network_;
   std::vector<ScalarCache> scalars_;
   std::vector<ComputeUnit> cus_;
 
@@ -151,12 +151,12 @@ class Gpu final : public FabricClient,
   PageSize page_size_;
   Cycle memory_hop_;
   bool replicates_;
-  std::unique_ptr<L2Tlb> l2_tlb_;     ///< none: translation is ideal
-  std::unique_ptr<FrameUse> frames_;  ///< where pages can move
-  std::unique_ptr<Gmmu> gmmu_;        ///< mmu
-  std::unique_ptr<AtsPort> ats_;      ///< ats
-  std::unique_ptr<SvmPort> svm_;      ///< svm
-  DesignParts parts_;
+  std::unique_ptr<L2Tlb> l2_tlb_;               ///< none: translation is ideal
+  std::unique_ptr<PageAccessTracker> tracker_;  ///< where pages can move
+  std::unique_ptr<Gmmu> gmmu_;                  ///< mmu
+  std::unique_ptr<AtsPort> ats_;                ///< ats
+  std::unique_ptr<SvmPort> svm_;                ///< svm
+  DesignComponents parts_;
   TableReader table_reader_;
 
   bool running_ = false;  ///< from a launch to the end of its stores
@@ -185,10 +185,10 @@ void Gpu::for_each_stats(Visit visit) {
   for (std::size_t i = 0; i < scalars_.size(); ++i) {
     visit("array" + std::to_string(i) + ".l1s", "l1s", scalars_[i].stats());
   }
-  visit("", "l2", home_.stats());
-  DramStats dram = home_.dram().stats();
+  visit("", "l2", l2_.stats());
+  DramStats dram = l2_.dram().stats();
   visit("", "dram", dram);
-  visit("", "link", fabric_.stats());
+  visit("", "link", network_.stats());
   if (l2_tlb_) {
     visit("", "l2_tlb", l2_tlb_->stats());
     visit("", "l2_miss", l2_tlb_->miss_stats());

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "config/quantity.h"
-#include "memory/cache_spec.h"
-#include "memory/dram_spec.h"
+#include "memory/cache/cache_spec.h"
+#include "memory/dram/dram_spec.h"
 #include "translation/translation_spec.h"
 
 namespace nearfar {
@@ -34,7 +34,7 @@ struct GpuSpec {
   ComputeUnitSpec cu;
   L1Spec l1v;
   L1Spec l1s;
-  HomeCacheSpec l2;
+  L2Spec l2;
   DramSpec dram;
   TlbSpec l1_tlb{{{16, 16, 1}, 0}, 16};
   TlbSpec l2_tlb{{{512, 16, 10}, 4}, 256};

@@ -13,7 +13,7 @@ void L1TlbStats::describe(StatVisitor& visitor) {
 }
 
 ParkedAccess& L1Tlb::park(const PageAccess& access) {
-  ParkedAccess* parked = pool_.take();
+  ParkedAccess* parked = pool_.allocate();
   static_cast<PageAccess&>(*parked) = access;
   if (access.kind == OpKind::Store) {
     const auto partial = static_cast<std::size_t>(std::popcount(access.lines & ~access.whole));

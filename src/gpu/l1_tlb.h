@@ -1,17 +1,17 @@
-// The L1 TLB of a compute unit: its array, its miss registers, and what waits in them for a translation.
+// The L1 TLB of a compute unit: its array, its MSHRs, and what waits in them for a translation.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "gpu/wavefront.h"
+#include "memory/cache/mshr.h"
 #include "memory/line_image.h"
-#include "memory/mshr.h"
 #include "sim/fifo.h"
 #include "sim/pool.h"
 #include "stats/stat.h"
-#include "translation/l2_tlb.h"
-#include "translation/tlb.h"
+#include "translation/tlb/l2_tlb.h"
+#include "translation/tlb/tlb.h"
 #include "translation/translation_spec.h"
 
 namespace nearfar {
@@ -76,7 +76,7 @@ class L1Tlb {
 
   /// Copies an access aside to wait.
   ParkedAccess& park(const PageAccess& access);
-  void release(ParkedAccess* access) { pool_.give(access); }
+  void release(ParkedAccess* access) { pool_.release(access); }
 
   Tlb& array() { return tlb_; }
   Mshrs& mshrs() { return mshrs_; }

@@ -136,17 +136,17 @@ bool ComputeUnit::work() {
       const Translation translation = translate(access);
       if (translation == Translation::Parked) continue;
       if (translation == Translation::Stalled) {
-        stall_ = lacking_;
+        stall_ = stall_reason_;
         return false;
       }
     }
     if (run(access)) continue;
-    stall_ = lacking_;
-    if (stall_ == Stall::StoreBuffer && has_tlb()) {
+    stall_ = stall_reason_;
+    if (stall_ == StallReason::StoreBuffer && has_tlb()) {
       // The buffer may be full of stores that wait for translations. Who holds one must not wait for those: two GPUs
       // would wait for each other's pages.
       access.translated = false;
-      if (context_.frames != nullptr) context_.frames->leave(access.page, 1);
+      if (context_.tracker != nullptr) context_.tracker->leave(access.page, 1);
     }
     return false;
   }
@@ -156,7 +156,7 @@ bool ComputeUnit::work() {
 /// Sends the lines of a page that has its translation; false when something is lacking. An access that holds a
 /// translation while it waits counts as under way: the page does not leave before it.
 bool ComputeUnit::run(PageAccess& access) {
-  lacking_ = Stall::None;
+  stall_reason_ = StallReason::None;
   const std::uint64_t lines = access.lines;
   if (context_.watch != nullptr && !trying_translated_) context_.watch->passes_none_parked(unit(), told(access, lines));
   const bool done = access.kind == OpKind::Store ? store_page(access) : load_page(access);
@@ -177,7 +177,7 @@ ComputeUnit::Translation ComputeUnit::translate(PageAccess& access) {
   if (!sufficient) {
     // A lookup that cannot wait aside is made again when it can: it counts then.
     if (tlb_.mshrs().full() && tlb_.mshrs().find(key) == nullptr) {
-      lacking_ = Stall::Tlb;
+      stall_reason_ = StallReason::Tlb;
       return Translation::Stalled;
     }
     if (!may_park(access)) return Translation::Stalled;
@@ -195,9 +195,9 @@ ComputeUnit::Translation ComputeUnit::translate(PageAccess& access) {
   access.page = context_.page_size.frame_of(mapping->page, access.virtual_page);
   access.translated = true;
   l1_.not_before(tlb_.result_at(context_.partition.now()));
-  if (context_.frames != nullptr) context_.frames->enter(access.page, 1);
+  if (context_.tracker != nullptr) context_.tracker->enter(access.page, 1);
   if (older == Older::None) return Translation::Known;
-  translated_.push(&put_aside(access));
+  translated_.push(&set_aside(access));
   return Translation::Parked;
 }
 
@@ -225,7 +225,7 @@ bool ComputeUnit::may_park(const PageAccess& access) {
   if (access.kind != OpKind::Store) return true;
   const auto lines = static_cast<std::uint32_t>(std::popcount(access.lines));
   if (stores_outstanding_ == 0 || stores_outstanding_ + lines <= context_.spec.cu.store_buffer) return true;
-  lacking_ = Stall::StoreBuffer;
+  stall_reason_ = StallReason::StoreBuffer;
   return false;
 }
 
@@ -237,12 +237,12 @@ void ComputeUnit::park(PageKey key, const PageAccess& access) {
   } else {
     ++tlb_.stats().merges;
   }
-  pending->payload.push(&put_aside(access));
+  pending->payload.push(&set_aside(access));
   if (asks) ask_l2_tlb(key, writes(access.kind));
 }
 
 /// Copies an access aside. A store takes its room in the store buffer, a load waits for one line more.
-ParkedAccess& ComputeUnit::put_aside(const PageAccess& access) {
+ParkedAccess& ComputeUnit::set_aside(const PageAccess& access) {
   ParkedAccess& parked = tlb_.park(access);
   if (access.kind == OpKind::Store) {
     stores_outstanding_ += static_cast<std::uint32_t>(std::popcount(access.lines));
@@ -262,7 +262,7 @@ void ComputeUnit::ask_l2_tlb(PageKey key, bool write) {
 
 void ComputeUnit::translated(PageKey key, const Mapping& mapping) {
   tlb_.array().insert(key, mapping);
-  if (context_.frames != nullptr) context_.frames->note_user(mapping.page, index_);
+  if (context_.tracker != nullptr) context_.tracker->add_user(mapping.page, index_);
   L1Tlb::Mshrs::Entry* entry = tlb_.mshrs().find(key);
   ParkedQueue waiting = entry->payload;
   tlb_.mshrs().release(*entry);
@@ -284,24 +284,24 @@ void ComputeUnit::translated(PageKey key, const Mapping& mapping) {
     }
     access->page = context_.page_size.frame_of(mapping.page, access->virtual_page);
     access->translated = true;
-    if (context_.frames != nullptr) context_.frames->enter(access->page, 1);
+    if (context_.tracker != nullptr) context_.tracker->enter(access->page, 1);
     translated_.push(access);
   }
   if (!refused.empty()) {
-    // Stores that joined a load's miss: the mapping lets nobody write, so they ask again.
+    // Stores that merged a load's miss: the mapping lets nobody write, so they ask again.
     tlb_.mshrs().allocate(key).payload = refused;
     ask_l2_tlb(key, true);
   }
-  if (translated_stall_ == Stall::None) run_translated();
+  if (translated_stall_ == StallReason::None) run_translated();
   while (!scalar_tlb_waiters_.empty() && !tlb_.mshrs().full()) {
     sleep(*scalar_tlb_waiters_.pop(), context_.partition.now());
   }
-  retry(Stall::Tlb);
+  retry(StallReason::Tlb);
 }
 
 /// Accesses that have their translation go on, in order, until one stalls.
 void ComputeUnit::run_translated() {
-  translated_stall_ = Stall::None;
+  translated_stall_ = StallReason::None;
   if (translated_.empty()) return;
   l1_.not_before(context_.partition.now());
   while (!translated_.empty()) {
@@ -310,7 +310,7 @@ void ComputeUnit::run_translated() {
     const bool done = run(*access);
     trying_translated_ = false;
     if (!done) {
-      translated_stall_ = lacking_;
+      translated_stall_ = stall_reason_;
       return;
     }
     translated_.pop();
@@ -328,10 +328,10 @@ void ComputeUnit::finish_instruction(Wavefront& wave) {
   fetch(wave);
 }
 
-/// Takes what a line that is not held needs to be asked for: a miss register and room on its way.
+/// Takes what a line that is not held needs to be asked for: an MSHR and room on its way.
 bool ComputeUnit::ask_for(PhysLine line) {
   if (l1_.pending().full()) {
-    lacking_ = Stall::Register;
+    stall_reason_ = StallReason::Register;
     return false;
   }
   return take_room(line);
@@ -339,20 +339,20 @@ bool ComputeUnit::ask_for(PhysLine line) {
 
 bool ComputeUnit::take_room(PhysLine line) {
   const auto me = static_cast<std::uint16_t>(index_ << 1 | (trying_translated_ ? 1U : 0U));
-  const bool taken = line.device() == context_.device() ? context_.home->reserve(line, me)
-                                                        : context_.fabric->reserve(line.device(), me);
-  if (!taken) lacking_ = Stall::Room;
+  const bool taken = line.device() == context_.device() ? context_.l2->reserve(line, me)
+                                                        : context_.network->reserve(line.device(), me);
+  if (!taken) stall_reason_ = StallReason::Room;
   return taken;
 }
 
-/// Looks up the lines of a page: those held are ready after the L1's latency, those pending are joined, the others are
+/// Looks up the lines of a page: those held are ready after the L1's latency, those pending are merged, the others are
 /// asked for together. Stalls where something for that is missing.
 bool ComputeUnit::load_page(PageAccess& page) {
   Wavefront& wave = *page.wave;
   const bool is_atomic = page.kind == OpKind::Atomic;
   const unsigned load = page.load;
-  PendingLines& pending = l1_.pending();
-  PendingLines::Group* group = nullptr;
+  L1MshrFile& pending = l1_.pending();
+  L1MshrFile::Group* group = nullptr;
   Leaving asked;
   std::uint64_t hits = 0;
   Cycle hit_at = 0;
@@ -367,16 +367,16 @@ bool ComputeUnit::load_page(PageAccess& page) {
       continue;
     }
     const std::uint64_t bit = page.lines & -page.lines;
-    if (PendingLines::Group* other = pending.find(page.page, bit)) {
+    if (L1MshrFile::Group* other = pending.find(page.page, bit)) {
       if (is_atomic || (other->poisoned & bit) != 0) {
-        lacking_ = Stall::Register;  // until the pending line has come
+        stall_reason_ = StallReason::Register;  // until the pending line has come
         break;
       }
       ++l1_.stats().merges;
       ++l1_.stats().load_lines;
       l1_.next_line();
-      if (context_.watch != nullptr) context_.watch->load_joined(unit(), line);
-      pending.join(*other, line, load_target(wave, load));
+      if (context_.watch != nullptr) context_.watch->load_merged(unit(), line);
+      pending.merge(*other, line, load_target(wave, load));
       ++wave.lines_left[load];
       continue;
     }
@@ -404,7 +404,7 @@ bool ComputeUnit::load_page(PageAccess& page) {
     const auto lines = static_cast<std::uint64_t>(std::popcount(asked.lines));
     (is_atomic ? l1_.stats().atomic_lines : l1_.stats().load_lines) += lines;
     context_.latency.l1 += lines * (asked.when - context_.partition.now());
-    if (context_.frames != nullptr) context_.frames->enter(page.page, static_cast<std::uint32_t>(lines));
+    if (context_.tracker != nullptr) context_.tracker->enter(page.page, static_cast<std::uint32_t>(lines));
     asked.first_bytes = page.bytes;
     if (context_.watch != nullptr && is_atomic) context_.watch->atomics_issued(asked.record, unit());
     if (context_.watch != nullptr && !is_atomic) {
@@ -429,7 +429,7 @@ bool ComputeUnit::store_page(PageAccess& page) {
   for (; page.lines != 0; page.lines &= page.lines - 1) {
     const PhysLine line{page.page, static_cast<unsigned>(std::countr_zero(page.lines))};
     if (!page.buffered && stores_outstanding_ >= context_.spec.cu.store_buffer) {
-      lacking_ = Stall::StoreBuffer;
+      stall_reason_ = StallReason::StoreBuffer;
       break;
     }
     if (!take_room(line)) break;
@@ -440,7 +440,7 @@ bool ComputeUnit::store_page(PageAccess& page) {
     const TagArray::Slot slot = l1_.look_up(line);
     if (slot != TagArray::kNone) {
       ++l1_.stats().store_hits;
-    } else if (PendingLines::Group* pending = l1_.pending().find(line)) {
+    } else if (L1MshrFile::Group* pending = l1_.pending().find(line)) {
       pending->poisoned |= std::uint64_t{1} << line.index();  // what is on its way is older than this store
     }
     if (context_.watch != nullptr) tell_stored(page, line, slot, leaving);
@@ -449,7 +449,7 @@ bool ComputeUnit::store_page(PageAccess& page) {
     add_store(page.page, leaving, bit, whole ? static_cast<unsigned>(context_.spec.line) : *page.partial++, leaves);
   }
   l1_.stats().store_lines += sent;
-  if (context_.frames != nullptr) context_.frames->enter(page.page, sent);
+  if (context_.tracker != nullptr) context_.tracker->enter(page.page, sent);
   if (leaving.lines != 0) send(TransactionKind::Write, page.page, leaving);
   return finished(page);
 }
@@ -471,17 +471,17 @@ void ComputeUnit::add_store(PhysPage page, Leaving& leaving, std::uint64_t line,
 
 /// Whether nothing was lacking; then the access no longer holds its translation.
 bool ComputeUnit::finished(const PageAccess& access) {
-  if (lacking_ != Stall::None) return false;
-  if (context_.frames != nullptr) context_.frames->leave(access.page, 1);
+  if (stall_reason_ != StallReason::None) return false;
+  if (context_.tracker != nullptr) context_.tracker->leave(access.page, 1);
   return true;
 }
 
 /// The lines of a page that have to go to their home leave the L1 together.
 void ComputeUnit::send(TransactionKind kind, PhysPage page, const Leaving& leaving) {
-  if (context_.partition.crowded() && page.device() == context_.device()) {
-    context_.home->prefetch(page, leaving.lines, PrefetchStep::First);
+  if (context_.partition.many_partitions() && page.device() == context_.device()) {
+    context_.l2->prefetch(page, leaving.lines, PrefetchStep::First);
   }
-  Transaction* t = context_.partition.pool().take();
+  Transaction* t = context_.partition.pool().allocate();
   t->kind = kind;
   t->reply = false;
   t->line = PhysLine{page, 0};
@@ -501,22 +501,22 @@ void ComputeUnit::send(TransactionKind kind, PhysPage page, const Leaving& leavi
 
 /// Goes on with what stalled for `reason`: accesses whose translation came late first, then the instruction in the
 /// unit and those that queue behind it.
-void ComputeUnit::retry(Stall reason) {
+void ComputeUnit::retry(StallReason reason) {
   if (translated_stall_ == reason) run_translated();
   retry_instruction(reason);
 }
 
 void ComputeUnit::room_freed(bool for_translated) {
   if (!for_translated) {
-    retry_instruction(Stall::Room);
-  } else if (translated_stall_ == Stall::Room) {
+    retry_instruction(StallReason::Room);
+  } else if (translated_stall_ == StallReason::Room) {
     run_translated();
   }
 }
 
-void ComputeUnit::retry_instruction(Stall reason) {
+void ComputeUnit::retry_instruction(StallReason reason) {
   if (stall_ != reason) return;
-  stall_ = Stall::None;
+  stall_ = StallReason::None;
   l1_.start_instruction(context_.partition.now());
   Wavefront* wave = in_unit_;
   if (!work()) return;

@@ -12,7 +12,7 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, VirtPage virtu
   L1Stats& stats = l1_.stats();
   if (l1_.covered()) l1_.note(L1Event::Load, line);
   const TagArray::Slot found = l1_.look_up(line);
-  PendingLines::Group* pending = found == TagArray::kNone ? l1_.pending().find(line) : nullptr;
+  L1MshrFile::Group* pending = found == TagArray::kNone ? l1_.pending().find(line) : nullptr;
   const bool blocked = pending != nullptr ? pending->poisoned != 0 : l1_.pending().full();
   if (found == TagArray::kNone && blocked) {
     waiting_.push_back(target(cu, slot));
@@ -32,18 +32,18 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, VirtPage virtu
   }
   if (pending != nullptr) {
     ++stats.merges;
-    if (context_.watch != nullptr) context_.watch->load_joined(unit(), line);
-    l1_.pending().join(*pending, line, target(cu, slot));
+    if (context_.watch != nullptr) context_.watch->load_merged(unit(), line);
+    l1_.pending().merge(*pending, line, target(cu, slot));
     return Answer::Pending;
   }
   l1_.pending().begin(line, target(cu, slot), static_cast<std::uint32_t>(now));
-  if (context_.frames != nullptr) context_.frames->enter(line.page(), 1);
+  if (context_.tracker != nullptr) context_.tracker->enter(line.page(), 1);
   if (line.device() == context_.device()) {
-    context_.home->reserve_always(line);
+    context_.l2->reserve_always(line);
   } else {
-    context_.fabric->reserve_always(line.device());
+    context_.network->reserve_always(line.device());
   }
-  Transaction* t = context_.partition.pool().take();
+  Transaction* t = context_.partition.pool().allocate();
   t->kind = TransactionKind::ScalarRead;
   t->reply = false;
   t->line = line;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gpu/compute_unit.h"
-#include "gpu/l1_cache.h"
+#include "memory/cache/l1_cache.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -46,20 +46,20 @@ class ScalarCache {
 template <class Units>
 void ScalarCache::fill(PhysLine line, Units& units) {
   if (l1_.covered()) l1_.note(L1Event::Fill, line);
-  PendingLines::Arrival arrival = l1_.pending().take(line.page(), std::uint64_t{1} << line.index());
+  L1MshrFile::Arrival arrival = l1_.pending().take(line.page(), std::uint64_t{1} << line.index());
   ++l1_.stats().fills;
   const bool keep = arrival.kept != 0 && (context_.keep_remote || line.device() == context_.device());
   const TagArray::Slot kept = keep ? l1_.install(line) : TagArray::kNone;
   if (context_.watch != nullptr) context_.watch->filled(unit(), line, keep ? &images_[kept] : nullptr);
-  if (context_.frames != nullptr) {
-    context_.frames->note_lines(line.page(), std::uint64_t{1} << line.index());
-    context_.frames->leave(line.page(), 1);
+  if (context_.tracker != nullptr) {
+    context_.tracker->add_lines(line.page(), std::uint64_t{1} << line.index());
+    context_.tracker->leave(line.page(), 1);
   }
   units[arrival.target >> 6].scalar_done(arrival.target & 63);
-  while (!arrival.joined.empty()) {
-    PendingLines::Join* join = arrival.joined.pop();
-    const PendingLines::Target waiting = join->target;
-    l1_.pending().give(join);
+  while (!arrival.merged.empty()) {
+    L1MshrFile::MergedLoad* merge = arrival.merged.pop();
+    const L1MshrFile::Target waiting = merge->target;
+    l1_.pending().release(merge);
     units[waiting >> 6].scalar_done(waiting & 63);
   }
   const std::vector<std::uint16_t> waiting = std::exchange(waiting_, {});

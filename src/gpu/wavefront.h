@@ -20,7 +20,7 @@ enum class WaveState : std::uint8_t {
   Scalars,     ///< waits for scalar loads
   Barrier,     ///< waits for the others of its workgroup
   LoadStore,   ///< its memory instruction waits for the load/store unit, or is stalled in it
-  ScalarMiss,  ///< waits for a miss register of the scalar cache
+  ScalarMiss,  ///< waits for an MSHR of the scalar cache
   Fence,       ///< waits until the compute unit's stores are ordered
 };
 

@@ -14,13 +14,13 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       topology_(topology),
       processes_(processes),
       watch_(watch),
-      home_(partition, spec.host.llc, spec.host.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, watch),
-      fabric_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
+      llc_(partition, spec.host.llc, spec.host.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, watch),
+      network_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
       progress_(processes.size()),
       running_(processes.size()),
       start_handler_(partition.add_handler<&Host::on_start>(this)),
-      table_reader_(partition, home_) {
-  fabric_.perturb(spec.perturb);
+      table_reader_(partition, llc_) {
+  network_.perturb(spec.perturb);
   if (spec.translation.kind == TranslationKind::Ats) {
     IommuSpec iommu = spec.iommu;
     if (iommu.pending == 0) iommu.pending = spec.gpus * spec.gpu.l2_tlb.mshrs;
@@ -44,7 +44,7 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
     page_requests_ = std::make_unique<PageRequests>(partition, uvm, frames, *iommu_, *this, *this, translation_oracle);
   }
   if (spec.translation.kind != TranslationKind::Mmu) return;
-  home_.follow_pages();
+  llc_.follow_pages();
   HostMmuOptions options;
   options.mmu = spec.host.mmu;
   options.walk = spec.walk;
@@ -54,10 +54,10 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
                                    spec.migration.free_invalidation() ? nullptr : translation_oracle);
 }
 
-void Host::start() { partition_.schedule(partition_.pool().take(), start_handler_, 0); }
+void Host::start() { partition_.schedule(partition_.pool().allocate(), start_handler_, 0); }
 
 void Host::on_start(Transaction* t) {
-  partition_.pool().give(t);
+  partition_.pool().release(t);
   for (std::size_t a = 0; a < processes_.size(); ++a) launch(a);
 }
 
@@ -111,7 +111,7 @@ std::uint64_t Host::capacity(const Launch& launch) const {
 void Host::on_control(Transaction* t) {
   const Control control = get(*t);
   const DeviceId gpu{t->requester};
-  partition_.pool().give(t);
+  partition_.pool().release(t);
   if (control.kind == ControlKind::GroupsDone) {
     grant(control.application, gpu, control.value);
   } else {
@@ -175,7 +175,7 @@ void Host::execution_done(std::size_t a) {
 
 void Host::on_message(Transaction* t) {
   const Message message = Message::get(*t);
-  partition_.pool().give(t);
+  partition_.pool().release(t);
   if (parts_.take(message)) return;
   if (mmu_) {
     mmu_->on_message(message);
@@ -189,7 +189,7 @@ void Host::on_message(Transaction* t) {
 }
 
 void Host::send(DeviceId to, const Message& message) {
-  send_translation_message(partition_, fabric_, spec_.translation.message, spec_.page.size, to, message);
+  send_translation_message(partition_, network_, spec_.translation.message, spec_.page.size, to, message);
 }
 
 void Host::iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std::uint32_t accounted) {
@@ -204,7 +204,7 @@ void Host::iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std
 
 bool Host::can_write_back(PhysPage page) {
   for (std::uint64_t i = 0; i < spec_.page.size.frames(); ++i) {
-    if (home_.page_pending(PhysPage{page.device(), page.frame() + i})) return false;
+    if (llc_.page_pending(PhysPage{page.device(), page.frame() + i})) return false;
   }
   return true;
 }
@@ -212,7 +212,7 @@ bool Host::can_write_back(PhysPage page) {
 void Host::write_back(PhysPage page) {
   for (std::uint64_t i = 0; i < spec_.page.size.frames(); ++i) {
     const PhysPage frame{page.device(), page.frame() + i};
-    home_.write_back_page(frame, true);
+    llc_.write_back_page(frame, true);
     if (watch_ != nullptr) watch_->page_leaves(frame);
   }
 }
@@ -225,21 +225,21 @@ void Host::page_came(PhysPage from, PhysPage to) {
 }
 
 void Host::tell(DeviceId gpu, const Control& control) {
-  Transaction* t = partition_.pool().take();
+  Transaction* t = partition_.pool().allocate();
   put(*t, control);
   t->requester = partition_.device().value;
   t->destination = gpu.value;
   t->wire_bytes = static_cast<std::uint16_t>(spec_.link.header);
-  fabric_.send_control(t);
+  network_.send_control(t);
 }
 
 bool Host::idle() const {
-  return home_.pending() == 0 && fabric_.waiting() == 0 && (!mmu_ || mmu_->idle()) && (!iommu_ || iommu_->idle()) &&
+  return llc_.pending() == 0 && network_.waiting() == 0 && (!mmu_ || mmu_->idle()) && (!iommu_ || iommu_->idle()) &&
          (!page_requests_ || page_requests_->idle()) && parts_.idle();
 }
 
 std::string Host::describe_waiting() const {
-  std::string text = home_.describe_waiting() + fabric_.describe_waiting();
+  std::string text = llc_.describe_waiting() + network_.describe_waiting();
   if (mmu_) text += mmu_->describe_waiting();
   if (iommu_) text += iommu_->describe_waiting();
   if (page_requests_) text += page_requests_->describe_waiting();

@@ -10,14 +10,14 @@
 
 #include "gpu/control.h"
 #include "gpu/gpu.h"
-#include "interconnect/fabric.h"
+#include "interconnect/network_interface.h"
 #include "machine/system_spec.h"
-#include "memory/home_cache.h"
-#include "translation/design_part.h"
-#include "translation/host_mmu.h"
-#include "translation/iommu.h"
-#include "translation/page_requests.h"
-#include "translation/table_reader.h"
+#include "memory/cache/l2_cache.h"
+#include "translation/design_component.h"
+#include "translation/host_mmu/host_mmu.h"
+#include "translation/iommu/iommu.h"
+#include "translation/iommu/page_requests.h"
+#include "translation/walk/table_reader.h"
 
 namespace nearfar {
 
@@ -31,8 +31,8 @@ struct LaunchRecord {
   std::uint64_t accesses = 0;
 };
 
-class Host final : public FabricClient,
-                   public HomeClient,
+class Host final : public NetworkClient,
+                   public L2Client,
                    public Messenger,
                    public HostCaches,
                    public IommuClient,
@@ -46,21 +46,21 @@ class Host final : public FabricClient,
 
   void lines_served(Transaction* t) override { table_reader_.served(t); }  // only walkers read here
   void stores_ordered(unsigned, PhysPage, unsigned) override {}            // the host has no compute units
-  void answer(Transaction* t, Cycle after) override { fabric_.answer(t, after); }
-  Pace reply_pace(const Transaction& t) const override { return fabric_.reply_pace(t); }
-  void requests_taken(DeviceId source, std::uint32_t count) override { fabric_.requests_taken(source, count); }
-  void home_has_room(std::uint16_t) override {}
+  void answer(Transaction* t, Cycle after) override { network_.answer(t, after); }
+  Spacing reply_spacing(const Transaction& t) const override { return network_.reply_spacing(t); }
+  void requests_taken(DeviceId source, std::uint32_t count) override { network_.requests_taken(source, count); }
+  void l2_has_room(std::uint16_t) override {}
   void flushed() override {}
 
-  void on_request(Transaction* t, Pace pace) override { home_.remote_request(t, pace); }
+  void on_request(Transaction* t, Spacing spacing) override { llc_.remote_request(t, spacing); }
   void on_reply(Transaction*) override {}
   void on_control(Transaction* t) override;
   void on_message(Transaction* t) override;
   void prepare_served(const Transaction&, PrefetchStep) const override {}
   void prepare_arrival(const Transaction& t, PrefetchStep step) const override {
-    home_.prefetch(t.line.page(), t.mask, step);
+    llc_.prefetch(t.line.page(), t.mask, step);
   }
-  void fabric_has_room(std::uint16_t) override {}
+  void network_has_room(std::uint16_t) override {}
 
   void send(DeviceId to, const Message& message) override;
   bool can_write_back(PhysPage page) override;
@@ -78,7 +78,7 @@ class Host final : public FabricClient,
   }
   std::size_t applications() const { return processes_.size(); }
   Partition& partition() { return partition_; }
-  DesignParts& parts() { return parts_; }
+  DesignComponents& parts() { return parts_; }
   /// The oracles watch this run.
   bool checked() const { return watch_ != nullptr; }
 
@@ -89,17 +89,17 @@ class Host final : public FabricClient,
   bool finished() const { return running_ == 0; }
   Cycle end() const { return end_; }
   const std::vector<LaunchRecord>& records() const { return records_; }
-  Fabric& fabric() { return fabric_; }
-  HomeCache& home() { return home_; }
+  NetworkInterface& network() { return network_; }
+  L2Cache& llc() { return llc_; }
   bool idle() const;
   std::string describe_waiting() const;
 
   template <class Visit>
   void for_each_stats(Visit visit) {
-    visit("llc", home_.stats());
-    DramStats dram = home_.dram().stats();
+    visit("llc", llc_.stats());
+    DramStats dram = llc_.dram().stats();
     visit("dram", dram);
-    visit("link", fabric_.stats());
+    visit("link", network_.stats());
     if (mmu_) {
       visit("mmu", mmu_->stats());
       visit("mmu", mmu_->walkers().stats());
@@ -130,8 +130,8 @@ class Host final : public FabricClient,
   Topology topology_;
   const std::vector<Process>& processes_;
   DataWatch* watch_;
-  HomeCache home_;
-  Fabric fabric_;
+  L2Cache llc_;
+  NetworkInterface network_;
   std::vector<Progress> progress_;
   std::vector<LaunchRecord> records_;
   std::size_t running_;
@@ -141,7 +141,7 @@ class Host final : public FabricClient,
   std::unique_ptr<HostMmu> mmu_;                 ///< mmu
   std::unique_ptr<Iommu> iommu_;                 ///< ats
   std::unique_ptr<PageRequests> page_requests_;  ///< ats, where pages move
-  DesignParts parts_;
+  DesignComponents parts_;
 };
 
 }  // namespace nearfar

@@ -16,7 +16,7 @@
 
 #include "sim/device_set.h"
 #include "sim/divider.h"
-#include "sim/pace.h"
+#include "sim/spacing.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -97,8 +97,8 @@ class LinkPort {
     return behind == 0 ? end : cycle_.ceiling(ticks(end) - early + ticks_of_bytes(behind));
   }
   /// How far apart `packets` are that have `bytes` in all.
-  Pace pace(std::uint64_t bytes, std::uint64_t packets) const {
-    return Pace::of_ticks(ticks_of_bytes(bytes) / packets, cycle_);
+  Spacing spacing(std::uint64_t bytes, std::uint64_t packets) const {
+    return Spacing::of_ticks(ticks_of_bytes(bytes) / packets, cycle_);
   }
   /// Whole cycles that `bytes` occupy, rounded up.
   Cycle duration(std::uint64_t bytes) const { return cycle_.ceiling(ticks_of_bytes(bytes)); }

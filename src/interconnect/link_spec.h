@@ -37,7 +37,7 @@ struct LinkSpec {
   /// What credits have to cover: the way to a destination and back, and the service there.
   struct CreditLoop {
     Cycle latency = 0;  ///< there and back, over the longest route
-    Cycle service = 0;  ///< until a request has left the destination's input buffer, where that is not crowded
+    Cycle service = 0;  ///< until a request has left the destination's input buffer, where that is not many_partitions
     Frequency clock;
     Bytes line = 0;
   };

@@ -34,7 +34,7 @@ class Topology {
   bool has_port_per_gpu(DeviceId device) const {
     return kind_ == TopologyKind::Switch && spec_.host_port_per_gpu && device == host();
   }
-  /// Whether a device's input is a port of its own that cut-through trains occupy (switch).
+  /// Whether a device's input is a port of its own that cut-through bursts occupy (switch).
   bool shared_input() const { return kind_ == TopologyKind::Switch; }
   /// Whether the last link into a GPU stores and forwards, and belongs to that GPU (tree).
   bool last_hop_at_receiver() const { return kind_ == TopologyKind::PcieTree; }

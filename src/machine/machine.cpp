@@ -277,15 +277,15 @@ void Machine::run_engine() {
 void Machine::cover_caches() {
   coverage_.resize(gpus_.size() + 1);
   for (std::size_t g = 0; g < gpus_.size(); ++g) gpus_[g]->cover(coverage_[g]);
-  host_->home().cover(&coverage_.back().host_llc);
+  host_->llc().cover(&coverage_.back().host_llc);
 }
 
 /// Conservation: every request that entered has left, every byte sent has arrived, every credit is home.
 void Machine::check_drained() {
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  const auto count = [&](Fabric& fabric) {
-    FabricStats& stats = fabric.stats();
+  const auto count = [&](NetworkInterface& network) {
+    LinkStats& stats = network.stats();
     sent += stats.request_bytes + stats.reply_bytes + stats.control_bytes + stats.message_bytes;
     received += stats.received_bytes;
   };
@@ -298,22 +298,22 @@ void Machine::check_drained() {
       throw SimulationError(
           fmt::format("check: {} transactions are left in GPU {} at the end.\n{}", alive, g, gpu.describe_waiting()));
     }
-    count(gpu.fabric());
+    count(gpu.network());
     gpu.parts().check();
   }
   host_->parts().check();
   if (!host_->idle() || left_over(gpus_.size()) != 0) {
     throw SimulationError("check: transactions are left in the host at the end.\n" + host_->describe_waiting());
   }
-  count(host_->fabric());
+  count(host_->network());
   if (sent != received) {
     throw SimulationError(fmt::format("check: {} bytes were sent over the links and {} received", sent, received));
   }
-  std::vector<Fabric*> fabrics;
-  for (const auto& gpu : gpus_) fabrics.push_back(&gpu->fabric());
-  fabrics.push_back(&host_->fabric());
-  for (const Fabric* at : fabrics) {
-    for (const Fabric* from : fabrics) {
+  std::vector<NetworkInterface*> networks;
+  for (const auto& gpu : gpus_) networks.push_back(&gpu->network());
+  networks.push_back(&host_->network());
+  for (const NetworkInterface* at : networks) {
+    for (const NetworkInterface* from : networks) {
       if (!at->credits_settled(*from)) throw SimulationError("check: credits of a link were lost");
     }
   }
@@ -349,7 +349,7 @@ StatTable Machine::collect() {
     });
   }
   host_->for_each_stats([&](const std::string& kind, auto& stats) { table.add("host." + kind + ".", stats); });
-  latency.add_stages(host_->home().latency());
+  latency.add_stages(host_->llc().latency());
   table.add("latency.load.", latency);
   add_translation(table);
   add_sharing(table);

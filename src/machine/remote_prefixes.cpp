@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "translation/walk_cache.h"
+#include "translation/walk/walk_cache.h"
 
 namespace nearfar {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "stats/stat.h"
-#include "translation/gmmu.h"
+#include "translation/gmmu/gmmu.h"
 
 namespace nearfar {
 

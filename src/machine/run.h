@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "machine/system_spec.h"
-#include "memory/protocol_coverage.h"
+#include "memory/cache/protocol_coverage.h"
 #include "program/workload.h"
 #include "sim/error.h"
 #include "sim/timeline.h"

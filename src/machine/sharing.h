@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "stats/stat.h"
-#include "translation/l2_tlb.h"
 #include "translation/page_touches.h"
+#include "translation/tlb/l2_tlb.h"
 
 namespace nearfar {
 

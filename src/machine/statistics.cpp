@@ -5,16 +5,16 @@
 #include <algorithm>
 
 #include "gpu/compute_unit.h"
-#include "gpu/l1_cache.h"
-#include "interconnect/fabric.h"
+#include "interconnect/network_interface.h"
 #include "machine/remote_prefixes.h"
 #include "machine/sharing.h"
-#include "memory/dram.h"
-#include "memory/home_cache.h"
+#include "memory/cache/l1_cache.h"
+#include "memory/cache/l2_cache.h"
+#include "memory/dram/dram.h"
 #include "stats/latency.h"
-#include "translation/gmmu.h"
-#include "translation/host_mmu.h"
-#include "translation/iommu.h"
+#include "translation/gmmu/gmmu.h"
+#include "translation/host_mmu/host_mmu.h"
+#include "translation/iommu/iommu.h"
 
 namespace nearfar {
 namespace {
@@ -87,9 +87,9 @@ std::vector<StatInfo> list_statistics() {
   list_stats<ComputeUnitStats>(out, {"gpus.cu.", "gpu<g>.cu.", "gpu<g>.cu<c>."});
   list_stats<L1Stats>(
       out, {"gpus.l1v.", "gpu<g>.l1v.", "gpu<g>.cu<c>.l1v.", "gpus.l1s.", "gpu<g>.l1s.", "gpu<g>.array<s>.l1s."});
-  list_stats<HomeCacheStats>(out, {"gpus.l2.", "gpu<g>.l2.", "host.llc."});
+  list_stats<L2Stats>(out, {"gpus.l2.", "gpu<g>.l2.", "host.llc."});
   list_stats<DramStats>(out, {"gpus.dram.", "gpu<g>.dram.", "host.dram."});
-  list_stats<FabricStats>(out, {"gpus.link.", "gpu<g>.link.", "host.link."});
+  list_stats<LinkStats>(out, {"gpus.link.", "gpu<g>.link.", "host.link."});
   list_stats<LoadLatency>(out, {"latency.load."});
   list_stats<L1TlbStats>(out, {"gpus.l1_tlb.", "gpu<g>.l1_tlb.", "gpu<g>.cu<c>.l1_tlb."});
   list_stats<L2TlbStats>(out, {"gpus.l2_tlb.", "gpu<g>.l2_tlb."});

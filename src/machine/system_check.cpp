@@ -32,7 +32,7 @@ void check_l1(const L1Spec& l1, const std::string& path, const SystemSpec& spec,
   }
 }
 
-void check_home_cache(const HomeCacheSpec& cache, const std::string& path, const SystemSpec& spec,
+void check_home_cache(const L2Spec& cache, const std::string& path, const SystemSpec& spec,
                       const Configuration& configuration) {
   const Bytes sets = cache.ways * spec.gpu.line * cache.banks;
   if (cache.size % sets == 0) return;
@@ -172,7 +172,7 @@ LinkSpec::CreditLoop credit_loop(const SystemSpec& spec) {
   for (unsigned to = 1; to < topology.devices(); ++to) {
     longest = std::max(longest, topology.latency(DeviceId{0}, DeviceId{static_cast<std::uint8_t>(to)}));
   }
-  const auto home = [](const HomeCacheSpec& cache, const DramSpec& dram) {
+  const auto home = [](const L2Spec& cache, const DramSpec& dram) {
     return cache.tag_latency + dram.controller_latency + dram.latency;
   };
   LinkSpec::CreditLoop loop;

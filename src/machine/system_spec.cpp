@@ -33,7 +33,7 @@ void SystemSpec::describe(Section& section) {
   section.child("page", page, "Pages.");
   section.child("uvm", uvm, "The UVM driver.");
   section.child("invalidate", invalidate, "Invalidation of the old mappings of a page that moves.");
-  section.child("migration", migration, "Movement of pages.");
+  section.child("migration", migration, "Migration of pages.");
   Section placing = section.group("placement", "Where pages live.");
   placing.choice<PagePolicy>("policy", policy,
                              {{"pinned", PagePolicy::Pinned},

@@ -12,8 +12,8 @@
 #include "interconnect/link_spec.h"
 #include "interconnect/perturb_spec.h"
 #include "machine/plug_in.h"
-#include "memory/cache_spec.h"
-#include "memory/dram_spec.h"
+#include "memory/cache/cache_spec.h"
+#include "memory/dram/dram_spec.h"
 #include "translation/translation_spec.h"
 
 namespace nearfar {
@@ -24,8 +24,8 @@ enum class DispatchPolicy : std::uint8_t { Workload, Offset, Blocks, RoundRobin,
 enum class RemoteCache : std::uint8_t { None, L1 };
 
 struct HostSpec {
-  HomeCacheSpec llc;  // 2 MiB, 16 ways, 4 banks
-  DramSpec dram;      // DDR4-2400
+  L2Spec llc;     // 2 MiB, 16 ways, 4 banks
+  DramSpec dram;  // DDR4-2400
   HostMmuSpec mmu;
 
   HostSpec();

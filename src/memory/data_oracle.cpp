@@ -178,11 +178,11 @@ void DataWatch::l1_hit(LoadUnit which, std::uint8_t application, Location locati
   log(std::move(event));
 }
 
-void DataWatch::load_joined(LoadUnit which, PhysLine line) {
+void DataWatch::load_merged(LoadUnit which, PhysLine line) {
   Unit& asks = unit(which);
   const auto found = asks.pending.find(line.value);
-  if (found == asks.pending.end()) fail(fmt::format("{} joins {}, which is not pending", which.name(), name_of(line)));
-  check_unit_sees(which, line, found->second.newest_store, "joins");
+  if (found == asks.pending.end()) fail(fmt::format("{} merges {}, which is not pending", which.name(), name_of(line)));
+  check_unit_sees(which, line, found->second.newest_store, "merges");
   found->second.acquired = asks.acquired;
 }
 

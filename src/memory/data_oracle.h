@@ -4,7 +4,7 @@
 // the write that it holds. A watch checks at once what its own device must hold to, whatever designs are on:
 //   - a home orders the writes to a line; what it serves, evicts, flushes or sends away holds exactly those, in order;
 //   - a home orders a unit's load behind the stores that the unit had sent before it;
-//   - an L1 never holds or joins a line that is older than a store of its own unit;
+//   - an L1 never holds or merges a line that is older than a store of its own unit;
 //   - accesses of a wavefront to one line, of which one writes, do not pass each other;
 //   - a fence passes when all stores of its compute unit have been acknowledged.
 // What takes more than one device to see, the memory model judges, from what the watches write down; their logs are
@@ -56,9 +56,9 @@ class DataWatch {
   void atomics_issued(RecordId record, LoadUnit unit);
   /// A store finds its line in the L1.
   void l1_written(LoadUnit unit, L1Image& copy, const ByteMask& mask) const;
-  /// A load finds its line in the L1; or joins one that is pending.
+  /// A load finds its line in the L1; or merges one that is pending.
   void l1_hit(LoadUnit unit, std::uint8_t application, Location location, PhysLine line, const L1Image& copy);
-  void load_joined(LoadUnit unit, PhysLine line);
+  void load_merged(LoadUnit unit, PhysLine line);
   /// A line that was asked for has come, and is kept in `copy` if that is not null.
   void filled(LoadUnit unit, PhysLine line, L1Image* copy);
   /// Stores have been acknowledged.
@@ -137,7 +137,7 @@ class DataWatch {
   struct PendingLoad {
     RecordId record = 0;
     std::uint64_t newest_store = 0;  ///< the unit's last store when it was issued
-    Cycle acquired = 0;              ///< the unit's last acquire when the last load joined
+    Cycle acquired = 0;              ///< the unit's last acquire when the last load merged
   };
   struct Hash {
     std::size_t operator()(std::uint64_t key) const { return (key ^ key >> 29) * 0x9e3779b97f4a7c15ULL; }

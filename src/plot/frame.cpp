@@ -35,13 +35,13 @@ void Frame::draw_scale(const std::string& suffix, double reference) {
 
 void Frame::draw_categories(const std::vector<std::string>& labels, Crowding crowding) {
   const double room = pitch(labels.size());
-  const bool crowded = !fit(labels, area_.width);
-  const auto every = crowded && crowding == Crowding::Thin
+  const bool many_partitions = !fit(labels, area_.width);
+  const auto every = many_partitions && crowding == Crowding::Thin
                          ? static_cast<std::size_t>(std::ceil((widest(labels) + kGap) / room))
                          : std::size_t{1};
   for (std::size_t i = 0; i < labels.size(); i += every) {
     const double at = x(i, labels.size());
-    if (crowded && crowding == Crowding::Slant) {
+    if (many_partitions && crowding == Crowding::Slant) {
       svg_.turned_text(at + 4, area_.bottom() + 14, Anchor::End, labels[i], "ink", kFontSize, -kSlant);
     } else {
       svg_.text(at, area_.bottom() + 17, Anchor::Middle, labels[i], "ink", kFontSize);

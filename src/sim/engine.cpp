@@ -294,7 +294,7 @@ class Session {
       if (task.ask_starves) bulletin.starves |= watched_[p]->starves();
     }
     partition.begin_window(written_in(task.window), task.end);
-    if (partition.crowded()) prefetch_mail(p, arrived);
+    if (partition.many_partitions()) prefetch_mail(p, arrived);
     for (std::size_t source = 0; source < partitions_.size(); ++source) {
       std::uint8_t& mail = has_mail(arrived, p, source);
       if (mail != 0) partition.receive(partitions_[source]->outbox(arrived));

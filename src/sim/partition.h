@@ -22,7 +22,7 @@
 namespace nearfar {
 
 /// The doors of a partition that messages of other partitions knock at; the first handlers of every partition.
-enum class MessagePort : std::uint8_t { Fabric, Credit };
+enum class MessagePort : std::uint8_t { Network, Credit };
 inline constexpr std::size_t kMessagePorts = 2;
 
 using HandlerId = std::uint16_t;
@@ -46,7 +46,9 @@ class NetworkPort {
 class Partition {
  public:
   Partition(DeviceId device, std::size_t partitions)
-      : device_(device), crowded_(partitions > kCrowd), outboxes_{Outbox(partitions), Outbox(partitions)} {
+      : device_(device),
+        many_partitions_(partitions > kManyPartitions),
+        outboxes_{Outbox(partitions), Outbox(partitions)} {
     handlers_.resize(kMessagePorts);
   }
   Partition(const Partition&) = delete;
@@ -55,7 +57,7 @@ class Partition {
   DeviceId device() const { return device_; }
   /// Whether there are so many partitions that one finds little of what it touched in its last window in the host's
   /// caches. Then fetching early is worth its while for more than wavefronts.
-  bool crowded() const { return crowded_; }
+  bool many_partitions() const { return many_partitions_; }
   Cycle now() const { return wheel_.now(); }
   TransactionPool& pool() { return pool_; }
 
@@ -93,7 +95,7 @@ class Partition {
     t->handler = static_cast<HandlerId>(port);
     earliest_sent_ = std::min(earliest_sent_, arrival);
     outboxes_[writing_].add(to, *t);
-    pool_.give(t);
+    pool_.release(t);
   }
 
   /// Sets the network interface: what comes from other partitions passes its inputs, and what it holds back for its
@@ -104,7 +106,7 @@ class Partition {
 
   /// Begins a window up to `limit`: what it sends goes to outbox `box`, the contents of which all have been received.
   void begin_window(std::size_t box, Cycle limit) {
-    if (crowded_) {
+    if (many_partitions_) {
       inbox_.prefetch_slots(limit);
       wheel_.prefetch_slots(limit);
     }
@@ -116,10 +118,10 @@ class Partition {
   void run(Cycle limit) {
     window_end_ = limit;
     admit_before(limit);
-    if (crowded_) prepare_window(limit);
+    if (many_partitions_) prepare_window(limit);
     while (Transaction* t = wheel_.pop(limit)) {
       ++events_;
-      if (!crowded_) prepare_soon();
+      if (!many_partitions_) prepare_soon();
       const Handler& handler = handlers_[t->handler];
       handler.call(handler.self, t);
     }
@@ -129,7 +131,7 @@ class Partition {
   /// Takes in what another partition sent in the window before.
   void receive(const Outbox& sent) {
     sent.for_each(device_.value, [&](const Transaction& message) {
-      Transaction* t = pool_.take();
+      Transaction* t = pool_.allocate();
       *t = message;
       inbox_.deliver(t);
     });
@@ -224,10 +226,10 @@ class Partition {
     if (network_ != nullptr) network_->all_arrived(limit);
   }
 
-  static constexpr std::size_t kCrowd = 8;  ///< measured: with 8 GPUs it is all the same, with 16 a gain
+  static constexpr std::size_t kManyPartitions = 8;  ///< measured: with 8 GPUs it is all the same, with 16 a gain
 
   DeviceId device_;
-  bool crowded_;
+  bool many_partitions_;
   Cycle window_end_ = 0;
   Cycle earliest_sent_ = kNever;
   std::uint64_t events_ = 0;

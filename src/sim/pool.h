@@ -14,7 +14,7 @@ namespace nearfar {
 template <class T, std::size_t kSlab>
 class Pool {
  public:
-  T* take() {
+  T* allocate() {
     if (count_ == 0) [[unlikely]] {
       grow();
     }
@@ -24,7 +24,7 @@ class Pool {
     return item;
   }
 
-  void give(T* item) { free_[count_++] = item; }
+  void release(T* item) { free_[count_++] = item; }
 
   /// Taken and not given back.
   std::uint64_t live() const { return free_.size() - count_; }

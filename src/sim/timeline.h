@@ -1,4 +1,4 @@
-// What happened when, for a person to look at: spans of requests, walkers, queues and movements. Each partition notes
+// What happened when, for a person to look at: spans of requests, walkers, queues and migrations. Each partition notes
 // its own; after the run they are put together into one file (cli/timeline_json.h).
 #pragma once
 

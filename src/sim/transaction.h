@@ -42,7 +42,7 @@ struct alignas(64) Transaction {
   std::uint16_t handler = 0;
   std::uint16_t source = kLocalSource;
   std::uint16_t cu = 0;          ///< compute unit (or shader array) that asked
-  std::uint16_t wire_bytes = 0;  ///< size of the packet it travels in; of a train, of its first packet
+  std::uint16_t wire_bytes = 0;  ///< size of the packet it travels in; of a burst, of its first packet
   std::uint16_t data_bytes = 0;  ///< bytes a write carries in its first line, an atomic in each
   std::uint8_t requester = 0;    ///< device that asked
   std::uint8_t destination = 0;  ///< device it travels to

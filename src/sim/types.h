@@ -42,7 +42,7 @@ using VirtPage = Strong<VirtPageTag, std::uint64_t>;
 constexpr VirtPage page_of(VirtAddr a) { return VirtPage{a.value >> kPageShift}; }
 
 /// A physical frame: which device, and which frame of its memory.
-/// The device sits in the low bits so that tags of small memories stay small (memory/tag_array.h).
+/// The device sits in the low bits so that tags of small memories stay small (memory/cache/tag_array.h).
 struct PhysPage {
   std::uint64_t value{};
 

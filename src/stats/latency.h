@@ -45,9 +45,9 @@ struct LoadLatency {
     visitor.counter("l1_cycles", "cycles", "Part of it in translation, the L1's port and its lookup.", l1);
     visitor.counter("request_link_cycles", "cycles", "Part of it on the way to a remote home, queues included.",
                     request_link);
-    visitor.counter("home_wait_cycles", "cycles",
-                    "Part of it waiting at the home cache's bank: port, queue, registers.", home_wait);
-    visitor.counter("home_cycles", "cycles", "Part of it in the home cache's tag and data lookup.", home);
+    visitor.counter("home_wait_cycles", "cycles", "Part of it waiting at the L2 cache's bank: port, queue, registers.",
+                    home_wait);
+    visitor.counter("home_cycles", "cycles", "Part of it in the L2 cache's tag and data lookup.", home);
     visitor.counter("merge_cycles", "cycles",
                     "Part of it waiting for a line that another request had asked memory for.", merge);
     visitor.counter("dram_cycles", "cycles", "Part of it in the home's DRAM, queues included.", dram);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "interconnect/fabric.h"
+#include "interconnect/network_interface.h"
 #include "sim/partition.h"
 #include "sim/transaction.h"
 #include "translation/page.h"
@@ -14,7 +14,7 @@ enum class MessageKind : std::uint8_t {
   AtsRequest,   ///< GPU → IOMMU: translate `page`
   AtsResponse,  ///< IOMMU → GPU: `mapping`, or, if `faulted`, that there is none
   Fault,        ///< GPU → host: no sufficient mapping of `page`
-  Map,          ///< host → GPU: answer to a fault without a movement: `mapping`
+  Map,          ///< host → GPU: answer to a fault without a migration: `mapping`
   MoveRequest,  ///< GPU → host: the access counter of `page` has reached its threshold
   MoveRefused,  ///< host → GPU: the request was dropped
   Invalidate,   ///< host → GPU: forget `page`; `mapping.epoch` is the new one
@@ -129,7 +129,7 @@ class Messenger {
 };
 
 /// Puts a message on the links: of the configured size, a page with its mapping as so many bytes more.
-void send_translation_message(Partition& partition, Fabric& fabric, std::uint64_t message_bytes, PageSize size,
-                              DeviceId to, const Message& message);
+void send_translation_message(Partition& partition, NetworkInterface& network, std::uint64_t message_bytes,
+                              PageSize size, DeviceId to, const Message& message);
 
 }  // namespace nearfar

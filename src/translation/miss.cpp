@@ -10,7 +10,7 @@ struct PartText {
   const char* sentence;
 };
 
-constexpr std::array<PartText, kMissParts> kTexts = {{
+constexpr std::array<PartText, kLatencyComponents> kTexts = {{
     {"gmmu.blocked", "waiting for a place in the GMMU's queue"},
     {"gmmu.queue", "in the GMMU's queue"},
     {"filter", "in a filter before the GMMU's walk"},
@@ -43,10 +43,10 @@ constexpr std::array<PartText, kMissParts> kTexts = {{
 
 }  // namespace
 
-const char* name_of(MissPart part) { return kTexts[static_cast<std::size_t>(part)].name; }
+const char* name_of(LatencyComponent part) { return kTexts[static_cast<std::size_t>(part)].name; }
 
 void MissStats::describe(StatVisitor& visitor) {
-  visitor.counter("count", "misses", "L2 TLB misses that were measured: the first of each miss register.", count);
+  visitor.counter("count", "misses", "L2 TLB misses that were measured: the first of each MSHR.", count);
   visitor.counter("latency", "cycles", "Time from such a miss to its answer, summed.", latency);
   visitor.counter("merged_latency", "cycles", "The same for requests that joined a pending miss, summed.",
                   merged_latency);
@@ -54,7 +54,7 @@ void MissStats::describe(StatVisitor& visitor) {
                   "Time in the components of answers to faults that were not used, since another one came first: the "
                   "components add up to the latency and this.",
                   discarded);
-  for (std::size_t p = 0; p < kMissParts; ++p) {
+  for (std::size_t p = 0; p < kLatencyComponents; ++p) {
     visitor.counter(fmt::format("component.{}", kTexts[p].name), "cycles",
                     fmt::format("Part of the latency of L2 TLB misses: {}.", kTexts[p].sentence), parts[p]);
   }
@@ -65,7 +65,7 @@ void MissStats::describe(StatVisitor& visitor) {
 MissStats ServedMisses::total() const {
   MissStats sum;
   for (const MissStats& served : by_gpu_) {
-    for (std::size_t p = 0; p < kMissParts; ++p) sum.parts[p] += served.parts[p];
+    for (std::size_t p = 0; p < kLatencyComponents; ++p) sum.parts[p] += served.parts[p];
   }
   return sum;
 }

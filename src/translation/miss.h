@@ -1,11 +1,11 @@
-// A miss of a GPU's L2 TLB, from its miss register to its answer, and where its time goes.
+// A miss of a GPU's L2 TLB, from its MSHR to its answer, and where its time goes.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
-#include "memory/targets.h"
+#include "memory/cache/targets.h"
 #include "sim/timeline.h"
 #include "stats/stat.h"
 #include "translation/page.h"
@@ -15,7 +15,7 @@ namespace nearfar {
 struct Walk;
 
 /// The parts of a miss's latency. Every cycle belongs to exactly one.
-enum class MissPart : std::uint8_t {
+enum class LatencyComponent : std::uint8_t {
   GmmuBlocked,
   GmmuQueue,
   Filter,
@@ -45,25 +45,25 @@ enum class MissPart : std::uint8_t {
   IommuQueue,
   IommuWalk,
 };
-inline constexpr std::size_t kMissParts = 28;
+inline constexpr std::size_t kLatencyComponents = 28;
 
-/// Sums over the measured misses: the first request of each miss register. Each device adds what happened in it.
+/// Sums over the measured misses: the first request of each MSHR. Each device adds what happened in it.
 struct MissStats {
   std::uint64_t count = 0;
   std::uint64_t latency = 0;
   std::uint64_t merged_latency = 0;
   std::uint64_t discarded = 0;
-  std::array<std::uint64_t, kMissParts> parts{};
+  std::array<std::uint64_t, kLatencyComponents> parts{};
   Histogram histogram;
 
-  void add(MissPart part, std::uint64_t cycles) { parts[static_cast<std::size_t>(part)] += cycles; }
+  void add(LatencyComponent part, std::uint64_t cycles) { parts[static_cast<std::size_t>(part)] += cycles; }
   void describe(StatVisitor& visitor);
 };
 
 /// Time of misses that passed outside the GPU that waited, in a device that serves several: by that GPU.
 class ServedMisses {
  public:
-  void add(DeviceId gpu, MissPart part, std::uint64_t cycles) {
+  void add(DeviceId gpu, LatencyComponent part, std::uint64_t cycles) {
     if (by_gpu_.size() <= gpu.value) by_gpu_.resize(gpu.value + std::size_t{1});
     by_gpu_[gpu.value].add(part, cycles);
   }
@@ -85,10 +85,11 @@ enum class MissState : std::uint8_t {
 };
 
 /// A part's name, as statistics and timelines show it.
-const char* name_of(MissPart part);
+const char* name_of(LatencyComponent part);
 
 /// Notes a part of a miss's time under the GPU that waits, wherever it passed.
-inline void note_part(Timeline* timeline, DeviceId gpu, PageKey page, MissPart part, Cycle from, Cycle until) {
+inline void add_timeline_component(Timeline* timeline, DeviceId gpu, PageKey page, LatencyComponent part, Cycle from,
+                                   Cycle until) {
   if (timeline == nullptr || from == until) return;
   timeline->note({TimelineEvent::Kind::Request, gpu.value, 0, name_of(part), from, until, page.value, 0},
                  page.number());

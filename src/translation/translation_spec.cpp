@@ -36,7 +36,7 @@ void PortedTlbSpec::describe(Section& section) {
 
 void TlbSpec::describe(Section& section) {
   PortedTlbSpec::describe(section);
-  section.integer("mshrs", mshrs, {1, 32'768}, "pages", "Miss registers; requests for a pending page join it.");
+  section.integer("mshrs", mshrs, {1, 32'768}, "pages", "MSHRs; requests for a pending page join it.");
 }
 
 void WalkCacheSpec::describe(Section& section) {
@@ -94,7 +94,7 @@ void IommuSpec::describe(Section& section) {
   WalkersSpec::describe(section);
   section.child("tlb", tlb, "The IOMMU's TLB.");
   section.integer("pending", pending, {0, 1U << 20}, "pages",
-                  "Translations that requests may wait for at a time; 0 is as many as the GPUs have miss registers.");
+                  "Translations that requests may wait for at a time; 0 is as many as the GPUs have MSHRs.");
   section.child("l1_tlb", l1_tlb, "svm: the small TLB in front of it.");
   section.cycles("hop", hop, {1, 100'000}, "svm: from the GPU to the IOMMU, one way.");
   section.cycles("memory_hop", memory_hop, {0, 100'000}, "svm: from the IOMMU to memory, one way.");

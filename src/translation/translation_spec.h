@@ -44,7 +44,7 @@ struct PortedTlbSpec : PlainTlbSpec {
   void describe(Section& section);
 };
 
-/// One with miss registers too.
+/// One with MSHRs too.
 struct TlbSpec : PortedTlbSpec {
   std::uint32_t mshrs = 256;
 
@@ -107,7 +107,7 @@ struct GmmuSpec : WalkersSpec {
 
 struct IommuSpec : WalkersSpec {
   PortedTlbSpec tlb{{4096, 64, 200}, 1};
-  std::uint32_t pending = 0;       // translations that requests wait for; 0: as many as the GPUs' miss registers
+  std::uint32_t pending = 0;       // translations that requests wait for; 0: as many as the GPUs' MSHRs
   PlainTlbSpec l1_tlb{32, 32, 4};  // svm
   Cycle hop = 100;                 // svm: GPU to IOMMU, one way; one request a cycle each way
   Cycle memory_hop = 20;           // svm: IOMMU to memory, one way

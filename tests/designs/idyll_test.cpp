@@ -1,4 +1,4 @@
-// IDYLL: its merge buffer and VM-Cache against plain references, and movements cycle by cycle.
+// IDYLL: its merge buffer and VM-Cache against plain references, and migrations cycle by cycle.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -118,7 +118,7 @@ TEST(MergeBuffer, EvictsTheOldestBaseOrAllOffsets) {
   EXPECT_FALSE(buffer.holds(page(1, 1)));
 }
 
-// ------------------------------------------------------------------------------------------------- one movement
+// ------------------------------------------------------------------------------------------------- one migration
 
 /// Page 9 belongs to GPU 0, GPU 1 has a mapping of it and asks for it at cycle 0; GPU 2 has nothing and cold caches.
 struct OneMovement {

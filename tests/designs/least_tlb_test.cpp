@@ -153,8 +153,8 @@ TEST(LeastTlbSingle, APeerAnswersBeforeTheWalk) {
   EXPECT_EQ(r.l2(0), Pages{kA});
   EXPECT_EQ(r.l2(1), Pages{kA});
   EXPECT_TRUE(r.tracked(0, kA) && r.tracked(1, kA));
-  EXPECT_EQ(r.rig.part(MissPart::RemoteLink), 300U);
-  EXPECT_EQ(r.rig.part(MissPart::RemoteWalk), 10U);
+  EXPECT_EQ(r.rig.part(LatencyComponent::RemoteLink), 300U);
+  EXPECT_EQ(r.rig.part(LatencyComponent::RemoteWalk), 10U);
   EXPECT_EQ(r.rig.all_parts(), r.rig.latency());
   EXPECT_TRUE(r.rig.idle());
 }

@@ -27,7 +27,7 @@ struct MmuParts {
   void add_prt(Rig& rig, unsigned gpus, const PrtSpec& spec = {}, CuckooFilter::Hash hash = metro_hash) {
     for (unsigned g = 0; g < gpus; ++g) {
       auto& part = rig.parts(g).add(std::make_unique<PendingRequestTable>(rig.gmmu(g), spec, hash));
-      rig.gmmu(g).add_gate(part, 2);
+      rig.gmmu(g).add_filter(part, 2);
       rig.gmmu(g).set_watch(part);
       prt.push_back(&part);
     }
@@ -43,7 +43,7 @@ struct MmuParts {
   void add_irmb(Rig& rig, unsigned gpus, const IrmbSpec& spec = {}) {
     for (unsigned g = 0; g < gpus; ++g) {
       auto& part = rig.parts(g).add(std::make_unique<Irmb>(rig.gmmu(g), spec));
-      rig.gmmu(g).add_gate(part, 1);
+      rig.gmmu(g).add_filter(part, 1);
       rig.gmmu(g).set_invalidator(part);
       irmb.push_back(&part);
     }

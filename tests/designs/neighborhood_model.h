@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/types.h"
-#include "translation/page_table.h"
+#include "translation/walk/page_table.h"
 
 namespace nearfar {
 

@@ -42,7 +42,7 @@ TEST(TlbProbing, ANeighbourAnswers) {
   r.rig.run();
   EXPECT_EQ(r.rig.answered(1, 7), 10'321U);
   EXPECT_EQ(r.probers[1]->stats().hits, 1U);
-  EXPECT_EQ(r.rig.part(MissPart::RemoteWalk), 20U) << "10 of the first miss, which no neighbour could answer";
+  EXPECT_EQ(r.rig.part(LatencyComponent::RemoteWalk), 20U) << "10 of the first miss, which no neighbour could answer";
   EXPECT_EQ(r.rig.all_parts(), r.rig.latency());
   EXPECT_TRUE(r.rig.idle());
 }

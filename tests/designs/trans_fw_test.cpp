@@ -22,7 +22,7 @@ TEST(Prt, ShortCircuitsAWalkThatWouldFault) {
   EXPECT_EQ(parts.prt[0]->stats().short_circuits, 1U);
   EXPECT_EQ(walks_of(rig.gmmu(0).walkers(), WalkKind::Demand), 0U);
   // The fault leaves at 12 where the baseline's leaves at 512, and the update's walk finds a cold cache.
-  EXPECT_EQ(rig.part(MissPart::Filter), 1U);
+  EXPECT_EQ(rig.part(LatencyComponent::Filter), 1U);
   EXPECT_EQ(rig.answered(0, 9), 1673U - 500 + 400);
   EXPECT_EQ(rig.all_parts(), rig.latency());
   EXPECT_TRUE(rig.idle());
@@ -36,7 +36,7 @@ TEST(Prt, FalsePositiveWalksOneCycleLater) {
   rig.ask(0, 9, 0);
   rig.run();
   EXPECT_EQ(parts.prt[0]->stats().false_positives, 1U);
-  EXPECT_EQ(rig.part(MissPart::GmmuUpper) + rig.part(MissPart::GmmuLeaf), 500U);
+  EXPECT_EQ(rig.part(LatencyComponent::GmmuUpper) + rig.part(LatencyComponent::GmmuLeaf), 500U);
   EXPECT_EQ(rig.answered(0, 9), 1674U);
 }
 
@@ -135,11 +135,11 @@ TEST(Ft, ForwardTakesTheWalkBackAndThePageMoves) {
   rig.ask(0, 9, 0);
   rig.run();
   EXPECT_EQ(rig.answered(0, 9), 2024U);
-  EXPECT_EQ(rig.part(MissPart::RemoteLink), 300U);
-  EXPECT_EQ(rig.part(MissPart::RemoteQueue), 0U);
-  EXPECT_EQ(rig.part(MissPart::RemoteWalk), 101U);
-  EXPECT_EQ(rig.part(MissPart::MigrationInvalidate), 984U - 583U);
-  EXPECT_EQ(rig.part(MissPart::HostQueue), 0U);
+  EXPECT_EQ(rig.part(LatencyComponent::RemoteLink), 300U);
+  EXPECT_EQ(rig.part(LatencyComponent::RemoteQueue), 0U);
+  EXPECT_EQ(rig.part(LatencyComponent::RemoteWalk), 101U);
+  EXPECT_EQ(rig.part(LatencyComponent::MigrationInvalidate), 984U - 583U);
+  EXPECT_EQ(rig.part(LatencyComponent::HostQueue), 0U);
   EXPECT_EQ(rig.host().walkers().stats().withdrawn, 1U);
   EXPECT_EQ(parts.ft->stats().successes, 1U);
   EXPECT_EQ(parts.responder[0]->stats().direct, 1U);
@@ -167,7 +167,7 @@ TEST(Ft, SecondAnswerIsDropped) {
   EXPECT_EQ(rig.gmmu(0).stats().duplicates, 1U);
   // The notice, and the walk that kept the walker busy for nobody.
   EXPECT_EQ(rig.host().stats().duplicates, 2U);
-  EXPECT_EQ(rig.part(MissPart::HostQueue), 300U - 182U);
+  EXPECT_EQ(rig.part(LatencyComponent::HostQueue), 300U - 182U);
   // The mapping comes at 551; update from the root, lookup, walk.
   EXPECT_EQ(rig.answered(0, 9), 551U + 501 + 10 + 101);
   EXPECT_EQ(rig.uvm().remote_mappings, 1U);
@@ -193,7 +193,7 @@ TEST(Ft, DirectTranslationIsTheRemoteMapping) {
   EXPECT_EQ(rig.gmmu(0).stats().duplicates, 0U);
   EXPECT_EQ(rig.uvm().remote_mappings, 1U);
   EXPECT_TRUE(rig.host().driver().record({0, 9}).holders.test(0));
-  EXPECT_EQ(rig.part(MissPart::RemoteLink), 300U);
+  EXPECT_EQ(rig.part(LatencyComponent::RemoteLink), 300U);
   EXPECT_EQ(rig.all_parts(), rig.latency());
   EXPECT_TRUE(rig.idle());
 }
@@ -312,7 +312,7 @@ TEST(Ft, GpuThatIsAskedMayFindItInItsL2Tlb) {
   rig.run();
   EXPECT_EQ(parts.responder[1]->stats().tlb_hits, 1U);
   EXPECT_EQ(walks_of(rig.gmmu(1).walkers(), WalkKind::Forwarded), 0U);
-  EXPECT_EQ(rig.part(MissPart::RemoteWalk), 10U);
+  EXPECT_EQ(rig.part(LatencyComponent::RemoteWalk), 10U);
   EXPECT_EQ(rig.mapping_of(0, 9).page.device(), DeviceId{1});
   EXPECT_EQ(rig.all_parts(), rig.latency());
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/engine.h"
-#include "translation/walk_unit.h"
+#include "translation/walk/walk_unit.h"
 
 namespace nearfar {
 
@@ -68,7 +68,7 @@ class WalkBench final : public WalkClient, public WalkMemory {
   /// Runs `action` at `when`, behind what was asked for earlier.
   void at(Cycle when, std::function<void()> action) {
     actions_.push_back(std::move(action));
-    Transaction* t = partition().pool().take();
+    Transaction* t = partition().pool().allocate();
     t->mask = actions_.size() - 1;
     partition().schedule(t, act_, when);
   }
@@ -118,7 +118,7 @@ class WalkBench final : public WalkClient, public WalkMemory {
   }
   void act(Transaction* t) {
     const std::size_t index = t->mask;
-    partition().pool().give(t);
+    partition().pool().release(t);
     actions_[index]();
   }
   Cycle when(std::uint64_t page, bool fault) const {

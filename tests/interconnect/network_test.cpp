@@ -6,7 +6,7 @@
 #include <cmath>
 #include <memory>
 
-#include "interconnect/fabric.h"
+#include "interconnect/network_interface.h"
 #include "interconnect/reference_network.h"
 #include "sim/engine.h"
 
@@ -14,25 +14,25 @@ namespace nearfar::network_test {
 namespace {
 
 /// A device that has a network interface, agents that ask, and a home that answers after a fixed time.
-class Device final : public FabricClient {
+class Device final : public NetworkClient {
  public:
   Device(Partition& partition, const LinkSpec& link, const Topology& topology, const Traffic& traffic, Served& served)
       : partition_(partition),
         traffic_(traffic),
         served_(served),
-        fabric_(partition, link, topology, kLine, kClock, *this),
+        network_(partition, link, topology, kLine, kClock, *this),
         agents_(traffic.agents),
         answer_handler_(partition.add_handler<&Device::on_answer>(this)),
         start_handler_(partition.add_handler<&Device::on_start>(this)) {
-    partition.schedule(partition.pool().take(), start_handler_, 0);
+    partition.schedule(partition.pool().allocate(), start_handler_, 0);
   }
 
-  void on_request(Transaction* t, Pace pace) override {
+  void on_request(Transaction* t, Spacing spacing) override {
     const auto lines = static_cast<unsigned>(std::popcount(t->mask));
-    fabric_.requests_taken(DeviceId{t->requester}, lines);
-    const Pace replies = fabric_.reply_pace(*t);
+    network_.requests_taken(DeviceId{t->requester}, lines);
+    const Spacing replies = network_.reply_spacing(*t);
     Cycle due = 0;
-    for (unsigned i = 0; i < lines; ++i) due = std::max(due, pace.at(i) - std::min(pace.at(i), replies.at(i)));
+    for (unsigned i = 0; i < lines; ++i) due = std::max(due, spacing.at(i) - std::min(spacing.at(i), replies.at(i)));
     partition_.schedule(t, answer_handler_, partition_.now() + traffic_.service + due);
   }
   void on_reply(Transaction* t) override {
@@ -42,14 +42,14 @@ class Device final : public FabricClient {
       served_.lines[partition_.device().value][t->line.device().value] += lines;
     }
     const unsigned agent = t->cu;
-    partition_.pool().give(t);
+    partition_.pool().release(t);
     agents_[agent].outstanding -= lines;
     issue(agent);
   }
   void on_control(Transaction*) override {}
   void on_message(Transaction*) override {}
   void prepare_arrival(const Transaction&, PrefetchStep) const override {}
-  void fabric_has_room(std::uint16_t waiter) override {
+  void network_has_room(std::uint16_t waiter) override {
     agents_[waiter].waits = false;
     issue(waiter);
   }
@@ -63,10 +63,10 @@ class Device final : public FabricClient {
   };
 
   void on_start(Transaction* t) {
-    partition_.pool().give(t);
+    partition_.pool().release(t);
     for (unsigned a = 0; a < agents_.size(); ++a) issue(a);
   }
-  void on_answer(Transaction* t) { fabric_.answer(t, 0); }
+  void on_answer(Transaction* t) { network_.answer(t, 0); }
 
   void issue(unsigned a) {
     Agent& agent = agents_[a];
@@ -74,7 +74,7 @@ class Device final : public FabricClient {
            agent.outstanding + traffic_.group <= traffic_.outstanding) {
       const auto to = static_cast<std::uint8_t>(traffic_.destination(partition_.device().value, a, agent.sent));
       for (; agent.reserved < traffic_.group; ++agent.reserved) {
-        if (!fabric_.reserve(DeviceId{to}, static_cast<std::uint16_t>(a))) {
+        if (!network_.reserve(DeviceId{to}, static_cast<std::uint16_t>(a))) {
           agent.waits = true;
           return;
         }
@@ -82,7 +82,7 @@ class Device final : public FabricClient {
       agent.reserved = 0;
       agent.outstanding += traffic_.group;
       ++agent.sent;
-      Transaction* t = partition_.pool().take();
+      Transaction* t = partition_.pool().allocate();
       *t = {};
       t->kind = traffic_.writes ? TransactionKind::Write : TransactionKind::Read;
       t->line = PhysLine{PhysPage{DeviceId{to}, 0}, 0};
@@ -92,14 +92,14 @@ class Device final : public FabricClient {
       t->cu = static_cast<std::uint16_t>(a);
       t->requester = partition_.device().value;
       t->destination = to;
-      fabric_.send_request(t);
+      network_.send_request(t);
     }
   }
 
   Partition& partition_;
   Traffic traffic_;
   Served& served_;
-  Fabric fabric_;
+  NetworkInterface network_;
   std::vector<Agent> agents_;
   HandlerId answer_handler_;
   HandlerId start_handler_;

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// A part of the host that loses the first fault it is told of; then it does something for ever, or nothing.
-class FaultLoser final : public DesignPart {
+class FaultLoser final : public DesignComponent {
  public:
   FaultLoser(Partition& partition, bool turns)
       : partition_(partition), handler_(partition.add_handler<&FaultLoser::on_turn>(this)), turns_(turns) {}
@@ -24,7 +24,7 @@ class FaultLoser final : public DesignPart {
   bool on_message(const Message& message) override {
     if (lost_ || message.kind != MessageKind::Fault) return false;
     lost_ = true;
-    if (turns_) on_turn(partition_.pool().take());
+    if (turns_) on_turn(partition_.pool().allocate());
     return true;
   }
 

@@ -229,7 +229,7 @@ TEST_F(Watches, AFillThatAStoreShouldHavePoisoned) {
 TEST_F(Watches, ALoadThatJoinsAPoisonedFill) {
   load();
   store();
-  EXPECT_THAT([&] { unit_watch_.load_joined(unit_, line_); }, ThrowsMessage<SimulationError>(HasSubstr("joins")));
+  EXPECT_THAT([&] { unit_watch_.load_merged(unit_, line_); }, ThrowsMessage<SimulationError>(HasSubstr("merges")));
 }
 
 TEST_F(Watches, AStoreThatDoesNotReachTheL1) {

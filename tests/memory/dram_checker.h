@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/banked_dram.h"
+#include "memory/dram/banked_dram.h"
 
 namespace nearfar {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "memory/banked_dram.h"
-#include "memory/dram.h"
+#include "memory/dram/banked_dram.h"
+#include "memory/dram/dram.h"
 #include "sim/partition.h"
 
 namespace nearfar {
@@ -55,7 +55,7 @@ class DramHarness : public DramClient {
   void play(std::vector<DramStep> steps) {
     script_ = std::move(steps);
     for (std::size_t i = 0; i < script_.size(); ++i) {
-      Transaction* t = partition_.pool().take();
+      Transaction* t = partition_.pool().allocate();
       t->mask = i;
       partition_.schedule(t, step_handler_, script_[i].at);
     }
@@ -89,7 +89,7 @@ class DramHarness : public DramClient {
   void on_step(Transaction* t) {
     const DramStep& step = script_[t->mask];
     if (step.write) {
-      partition_.pool().give(t);
+      partition_.pool().release(t);
       write(line_number(step.number));
       return;
     }
@@ -100,7 +100,7 @@ class DramHarness : public DramClient {
 
   void on_done(Transaction* t) {
     answers_.push_back({t->mask, partition_.now()});
-    partition_.pool().give(t);
+    partition_.pool().release(t);
   }
 
   Partition partition_;

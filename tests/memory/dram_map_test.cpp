@@ -1,5 +1,5 @@
 // Where lines lie: every line has a place of its own, neighbours are in different channels, any counts will do.
-#include "memory/dram_map.h"
+#include "memory/dram/dram_map.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -7,11 +7,11 @@
 #include <optional>
 #include <set>
 
-#include "memory/dram_activates.h"
-#include "memory/dram_bus.h"
+#include "memory/dram/dram_activates.h"
+#include "memory/dram/dram_bus.h"
+#include "memory/dram/dram_openings.h"
+#include "memory/dram/dram_window.h"
 #include "memory/dram_harness.h"
-#include "memory/dram_openings.h"
-#include "memory/dram_window.h"
 
 namespace nearfar::dram_parts_test {
 namespace {

@@ -1,6 +1,6 @@
 // Memory: what an unloaded access costs, what a saturated channel carries, who goes first, and that nobody is
 // forgotten.
-#include "memory/dram.h"
+#include "memory/dram/dram.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ class ClosedLoop : public DramClient {
         random_(random),
         lines_(spec.capacity / kTestLineBytes),
         left_(reads) {
-    for (unsigned i = 0; i < outstanding * spec.channels; ++i) issue(partition_.pool().take());
+    for (unsigned i = 0; i < outstanding * spec.channels; ++i) issue(partition_.pool().allocate());
     partition_.run(kNever);
   }
   void dram_has_room() override {}
@@ -116,7 +116,7 @@ class ClosedLoop : public DramClient {
  private:
   void issue(Transaction* t) {
     if (left_ == 0) {
-      partition_.pool().give(t);
+      partition_.pool().release(t);
       return;
     }
     --left_;
@@ -227,9 +227,9 @@ class Flood : public DramClient {
         hit_(partition_.add_handler<&Flood::on_hit>(this)),
         other_(partition_.add_handler<&Flood::on_other>(this)),
         spec_(spec) {
-    for (unsigned i = 0; i < 2 * spec.read_queue; ++i) on_hit(partition_.pool().take());
+    for (unsigned i = 0; i < 2 * spec.read_queue; ++i) on_hit(partition_.pool().allocate());
     partition_.run(5000);
-    Transaction* t = partition_.pool().take();
+    Transaction* t = partition_.pool().allocate();
     t->line = line_number(line_at(spec, 9, 0, 0));
     t->user = 0;
     answered_ = 0;
@@ -244,7 +244,7 @@ class Flood : public DramClient {
   void on_hit(Transaction* t) {
     ++answered_;
     if (passed_ != 0) {
-      partition_.pool().give(t);
+      partition_.pool().release(t);
       return;
     }
     t->line = line_number(line_at(spec_, 0, 0, answered_ % 32));
@@ -253,7 +253,7 @@ class Flood : public DramClient {
   }
   void on_other(Transaction* t) {
     passed_ = answered_;
-    partition_.pool().give(t);
+    partition_.pool().release(t);
   }
 
   Partition partition_;
@@ -408,7 +408,7 @@ TEST(DramWrites, ManyWritesOfARefusedClientGetThrough) {
   EXPECT_EQ(harness.dram().stats().writes, 5000U);
   EXPECT_EQ(harness.refused(), 0U);
   EXPECT_LE(harness.partition().events() - 5000, 5000U * 4 / 10) << "events per write";
-  EXPECT_LE(harness.partition().now(), transfer_cycles(spec, 5000 / 3) * 21 / 20 + 200) << "and at the bus's pace";
+  EXPECT_LE(harness.partition().now(), transfer_cycles(spec, 5000 / 3) * 21 / 20 + 200) << "and at the bus's spacing";
 }
 
 TEST(DramRefresh, CostsItsTimeAndNoMore) {

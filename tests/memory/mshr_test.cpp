@@ -1,5 +1,5 @@
-// Miss registers against a map on random input.
-#include "memory/mshr.h"
+// MSHRs against a map on random input.
+#include "memory/cache/mshr.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

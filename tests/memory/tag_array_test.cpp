@@ -1,5 +1,5 @@
 // The tag array against a plain reference on random input: lists of keys in order of use, set by set.
-#include "memory/tag_array.h"
+#include "memory/cache/tag_array.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -37,7 +37,7 @@ class Toy {
   Toy(Partition& partition, std::size_t partitions, std::uint64_t seed)
       : partition_(partition), partitions_(partitions), state_(mix(seed + partition.device().value)) {
     event_ = partition.add_handler<&Toy::on_event>(this);
-    partition.set_port<&Toy::on_event>(MessagePort::Fabric, this);
+    partition.set_port<&Toy::on_event>(MessagePort::Network, this);
     for (Cycle i = 0; i < 3; ++i) schedule(i * 7, 60);
   }
 
@@ -51,7 +51,7 @@ class Toy {
     ++partition_.progress().steps;
     state_ = mix(state_ ^ t->mask ^ partition_.now() ^ t->source);
     const std::uint64_t left = t->mask & 0xff;
-    partition_.pool().give(t);
+    partition_.pool().release(t);
     if (left == 0) return;
     if (state_ % 3 == 0) schedule(delay(), left - 1);
     if (state_ % 5 < 3) send(left - 1);
@@ -60,7 +60,7 @@ class Toy {
   Cycle delay() const { return state_ >> 8 & 0xf ? state_ >> 16 & 0x3f : 4000 + (state_ >> 16 & 0xff); }
 
   Transaction* make(std::uint64_t left) {
-    Transaction* t = partition_.pool().take();
+    Transaction* t = partition_.pool().allocate();
     *t = {};
     t->mask = (state_ & ~std::uint64_t{0xff}) | left;
     return t;
@@ -69,7 +69,7 @@ class Toy {
   void send(std::uint64_t left) {
     const auto step = 1 + (state_ >> 24) % (partitions_ - 1);
     const auto to = static_cast<std::uint8_t>((partition_.device().value + step) % partitions_);
-    partition_.post(make(left), DeviceId{to}, MessagePort::Fabric, partition_.now() + kLatency + (state_ >> 32 & 3));
+    partition_.post(make(left), DeviceId{to}, MessagePort::Network, partition_.now() + kLatency + (state_ >> 32 & 3));
   }
 
   Partition& partition_;
@@ -244,9 +244,9 @@ TEST(Engine, ThreadsEndWhenAHandlerOfOneThrows) {
 class Ball {
  public:
   Ball(Partition& partition, std::uint8_t other) : partition_(partition), other_(other) {
-    partition.set_port<&Ball::on_ball>(MessagePort::Fabric, this);
+    partition.set_port<&Ball::on_ball>(MessagePort::Network, this);
   }
-  void serve() { on_ball(partition_.pool().take()); }
+  void serve() { on_ball(partition_.pool().allocate()); }
   void stop_progress_at(Cycle when) { stop_ = when; }
   void drop() { dropped_ = true; }
   Cycle last() const { return last_; }
@@ -256,10 +256,10 @@ class Ball {
     last_ = partition_.now();
     if (last_ < stop_) ++partition_.progress().steps;
     if (dropped_) {
-      partition_.pool().give(t);
+      partition_.pool().release(t);
       return;
     }
-    partition_.post(t, DeviceId{other_}, MessagePort::Fabric, partition_.now() + kLatency);
+    partition_.post(t, DeviceId{other_}, MessagePort::Network, partition_.now() + kLatency);
   }
 
   Partition& partition_;

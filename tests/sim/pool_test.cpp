@@ -17,13 +17,13 @@ RC_GTEST_PROP(TransactionPool, NeverHandsOutWhatIsInUse, ()) {
   std::set<Transaction*> in_use;
   for (const auto step : *rc::gen::scale(20, rc::gen::arbitrary<std::vector<std::uint8_t>>())) {
     if (step % 3 != 0 || used.empty()) {
-      Transaction* t = pool.take();
+      Transaction* t = pool.allocate();
       RC_ASSERT(in_use.insert(t).second);
       used.push_back(t);
     } else {
       const std::size_t i = step % used.size();
       in_use.erase(used[i]);
-      pool.give(used[i]);
+      pool.release(used[i]);
       used.erase(used.begin() + static_cast<std::ptrdiff_t>(i));
     }
     RC_ASSERT(pool.live() == used.size());
@@ -35,11 +35,11 @@ TEST(TransactionPool, AWarmPoolGivesBackTheSameTransactions) {
   std::set<Transaction*> first;
   for (int round = 0; round < 3; ++round) {
     std::vector<Transaction*> taken;
-    for (int i = 0; i < 1500; ++i) taken.push_back(pool.take());
+    for (int i = 0; i < 1500; ++i) taken.push_back(pool.allocate());
     for (Transaction* t : taken) {
       if (round == 0) first.insert(t);
       EXPECT_TRUE(first.contains(t));
-      pool.give(t);
+      pool.release(t);
     }
   }
   EXPECT_EQ(pool.live(), 0U);
@@ -47,7 +47,7 @@ TEST(TransactionPool, AWarmPoolGivesBackTheSameTransactions) {
 
 TEST(TransactionPool, EachTransactionIsOneLineOfTheHost) {
   TransactionPool pool;
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool.take()) % 64, 0U);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool.allocate()) % 64, 0U);
 }
 
 RC_GTEST_PROP(TransactionQueue, IsFirstInFirstOut, ()) {
@@ -56,7 +56,7 @@ RC_GTEST_PROP(TransactionQueue, IsFirstInFirstOut, ()) {
   std::deque<Transaction*> expected;
   for (const bool in : *rc::gen::arbitrary<std::vector<bool>>()) {
     if (in) {
-      expected.push_back(pool.take());
+      expected.push_back(pool.allocate());
       queue.push(expected.back());
     } else if (!expected.empty()) {
       RC_ASSERT(queue.front() == expected.front());

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "machine/system_spec.h"
-#include "memory/protocol_coverage.h"
+#include "memory/cache/protocol_coverage.h"
 #include "tester/random_program.h"
 
 namespace nearfar::tester {

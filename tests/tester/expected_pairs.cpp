@@ -29,38 +29,38 @@ const char* impossible(L1State state, L1Event event, bool scalar) {
   }
 }
 
-bool is_own(HomeEvent event) {
-  return event == HomeEvent::OwnRead || event == HomeEvent::OwnScalarRead || event == HomeEvent::OwnWriteWhole ||
-         event == HomeEvent::OwnWritePart || event == HomeEvent::OwnAtomic;
+bool is_own(L2Event event) {
+  return event == L2Event::OwnRead || event == L2Event::OwnScalarRead || event == L2Event::OwnWriteWhole ||
+         event == L2Event::OwnWritePart || event == L2Event::OwnAtomic;
 }
 
-bool pending(HomeState state) { return state == HomeState::PendingOwn || state == HomeState::PendingRemote; }
+bool pending(L2State state) { return state == L2State::PendingOwn || state == L2State::PendingRemote; }
 
 /// The same for the cache in front of a device's memory.
-const char* impossible(HomeState state, HomeEvent event, bool host) {
+const char* impossible(L2State state, L2Event event, bool host) {
   if (host && is_own(event)) return "the host has no compute units";
-  const bool requests = event <= HomeEvent::RemoteStall;
-  if (host && requests && event != HomeEvent::TableRead && state == HomeState::PendingOwn) {
+  const bool requests = event <= L2Event::RemoteStall;
+  if (host && requests && event != L2Event::TableRead && state == L2State::PendingOwn) {
     return "the host asks its memory for page tables alone, which no GPU reads there";
   }
   switch (event) {
-    case HomeEvent::OwnStall:
-    case HomeEvent::RemoteStall:
-      return state == HomeState::Invalid ? nullptr : "a line that is held or pending has all that a request needs";
-    case HomeEvent::TableRead:
-      if (state == HomeState::Dirty) return "page tables are not written through the caches";
-      return state == HomeState::PendingRemote ? "no other device reads a device's page tables" : nullptr;
-    case HomeEvent::Fill: return pending(state) ? nullptr : kOnlyPending;
-    case HomeEvent::Replacement: return state == HomeState::Clean || state == HomeState::Dirty ? nullptr : kOnlyHeld;
-    case HomeEvent::Flush:
+    case L2Event::OwnStall:
+    case L2Event::RemoteStall:
+      return state == L2State::Invalid ? nullptr : "a line that is held or pending has all that a request needs";
+    case L2Event::TableRead:
+      if (state == L2State::Dirty) return "page tables are not written through the caches";
+      return state == L2State::PendingRemote ? "no other device reads a device's page tables" : nullptr;
+    case L2Event::Fill: return pending(state) ? nullptr : kOnlyPending;
+    case L2Event::Replacement: return state == L2State::Clean || state == L2State::Dirty ? nullptr : kOnlyHeld;
+    case L2Event::Flush:
       if (host) return "the host's cache is not flushed at boundaries";
-      return state == HomeState::Invalid || state == HomeState::Behind ? kVisitsLines : nullptr;
-    case HomeEvent::PageStays:
+      return state == L2State::Invalid || state == L2State::Behind ? kVisitsLines : nullptr;
+    case L2Event::PageStays:
       if (host) return "a page that the host writes back leaves it";
       [[fallthrough]];
-    case HomeEvent::PageLeaves:
+    case L2Event::PageLeaves:
       if (pending(state)) return kDrained;
-      return state == HomeState::Behind ? kVisitsLines : nullptr;
+      return state == L2State::Behind ? kVisitsLines : nullptr;
     default: return nullptr;
   }
 }
@@ -102,13 +102,12 @@ std::vector<Pair> all_pairs(const ProtocolCoverage& coverage) {
       return Known{t.at(state, event), impossible(state, event, scalar)};
     });
   };
-  const auto home = [&](const char* name, const HomeCoverage& table, bool host) {
-    add_pairs(pairs, name, table, kHomeStates, kHomeEvents,
-              [host](const HomeCoverage& t, std::size_t s, std::size_t e) {
-                const auto state = static_cast<HomeState>(s);
-                const auto event = static_cast<HomeEvent>(e);
-                return Known{t.at(state, event), impossible(state, event, host)};
-              });
+  const auto home = [&](const char* name, const L2Coverage& table, bool host) {
+    add_pairs(pairs, name, table, kL2States, kL2Events, [host](const L2Coverage& t, std::size_t s, std::size_t e) {
+      const auto state = static_cast<L2State>(s);
+      const auto event = static_cast<L2Event>(e);
+      return Known{t.at(state, event), impossible(state, event, host)};
+    });
   };
   l1("vector L1", coverage.vector_l1, false);
   l1("scalar L1", coverage.scalar_l1, true);

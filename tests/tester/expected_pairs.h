@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/protocol_coverage.h"
+#include "memory/cache/protocol_coverage.h"
 
 namespace nearfar::tester {
 

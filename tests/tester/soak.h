@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "memory/protocol_coverage.h"
+#include "memory/cache/protocol_coverage.h"
 #include "tester/episode.h"
 
 namespace nearfar::tester {

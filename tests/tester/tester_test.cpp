@@ -177,7 +177,7 @@ TEST(RandomTester, ItsOwnFailuresAreNotForgotten) {
   EXPECT_EQ(should_not_be(coverage), "");
   EXPECT_NE(never_seen(coverage).find("vector L1: store meets a line that is pending"), std::string::npos);
   coverage.vector_l1.count(L1State::Pending, L1Event::Store);
-  coverage.l2.count(HomeState::Dirty, HomeEvent::Fill);
+  coverage.l2.count(L2State::Dirty, L2Event::Fill);
   EXPECT_EQ(never_seen(coverage).find("vector L1: store meets a line that is pending"), std::string::npos);
   EXPECT_EQ(should_not_be(coverage), "  L2: fill meets a line that is dirty, 1 times, but a fill answers an MSHR\n");
 }

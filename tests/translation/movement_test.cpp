@@ -17,8 +17,8 @@ TEST(Driver, FaultWaitsForItsTurnToMove) {
   rig.run();
   // Both reach the driver at 11 + 101 + 150 + 20 + 101. The first page comes 278 cycles later, is written in 101, and
   // the host hears of it 150 cycles after that.
-  EXPECT_EQ(rig.part(MissPart::DriverTurn), 278U + 101 + 150);
-  EXPECT_EQ(rig.part(MissPart::DriverBatch), 0U);
+  EXPECT_EQ(rig.part(LatencyComponent::DriverTurn), 278U + 101 + 150);
+  EXPECT_EQ(rig.part(LatencyComponent::DriverBatch), 0U);
   EXPECT_EQ(rig.all_parts(), rig.latency());
 }
 
@@ -114,9 +114,9 @@ TEST(IdealMigration, MayKeepTheInvalidations) {
   rig.warm(1, 9);
   rig.ask(0, 9, 0);
   rig.run();
-  EXPECT_EQ(rig.part(MissPart::MigrationInvalidate), 401U);
-  EXPECT_EQ(rig.part(MissPart::MigrationTransfer), 0U);
-  EXPECT_EQ(rig.part(MissPart::LinkToGpu), 150U);
+  EXPECT_EQ(rig.part(LatencyComponent::MigrationInvalidate), 401U);
+  EXPECT_EQ(rig.part(LatencyComponent::MigrationTransfer), 0U);
+  EXPECT_EQ(rig.part(LatencyComponent::LinkToGpu), 150U);
   EXPECT_EQ(rig.answered(0, 9), 2224U - (428U - 150U));  // as with a transfer of 428 cycles
   EXPECT_TRUE(rig.idle());
 }
@@ -155,7 +155,7 @@ TEST(IdealMigration, EvictsInNoTime) {
   rig.ask(0, 9, 10'000);
   rig.run();
   expect_evicted(rig);
-  EXPECT_EQ(rig.part(MissPart::DriverParked), 0U);
+  EXPECT_EQ(rig.part(LatencyComponent::DriverParked), 0U);
   EXPECT_EQ(rig.uvm().wait, 0U);
 }
 
@@ -169,7 +169,7 @@ TEST(IdealMigration, EvictionMayKeepItsInvalidation) {
   rig.ask(0, 9, 10'000);
   rig.run();
   expect_evicted(rig);
-  EXPECT_EQ(rig.part(MissPart::DriverParked), 150U + 101U + 150U);
+  EXPECT_EQ(rig.part(LatencyComponent::DriverParked), 150U + 101U + 150U);
 }
 
 // What lies on a GPU from the start can be evicted too.

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "sim/engine.h"
-#include "translation/design_part.h"
-#include "translation/gmmu.h"
-#include "translation/host_mmu.h"
-#include "translation/iommu.h"
-#include "translation/iommu_ports.h"
-#include "translation/page_requests.h"
+#include "translation/design_component.h"
+#include "translation/gmmu/gmmu.h"
+#include "translation/host_mmu/host_mmu.h"
+#include "translation/iommu/iommu.h"
+#include "translation/iommu/iommu_ports.h"
+#include "translation/iommu/page_requests.h"
 
 namespace nearfar {
 
@@ -24,12 +24,12 @@ class Wire : public Messenger {
  public:
   Wire(Partition& partition, PageSize size) : partition_(partition), size_(size) {}
   void send(DeviceId to, const Message& message) override {
-    Transaction* t = partition_.pool().take();
+    Transaction* t = partition_.pool().allocate();
     Message sent = message;
     sent.from = partition_.device();
     sent.put(*t);
     const Cycle page = message.kind == MessageKind::Data ? size_.bytes() / 32 : 0;
-    partition_.post(t, to, MessagePort::Fabric, partition_.now() + (to == slow_to ? slow : kLink) + page);
+    partition_.post(t, to, MessagePort::Network, partition_.now() + (to == slow_to ? slow : kLink) + page);
   }
   DeviceId slow_to{0xff};  ///< a device that messages reach after `slow` cycles
   Cycle slow = kLink;
@@ -124,11 +124,11 @@ class Rig {
   UvmStats& uvm() { return host_->mmu ? host_->mmu->driver().stats() : host_->requests->driver().stats(); }
   Gmmu& gmmu(unsigned g) { return *gpus_[g]->gmmu; }
   L2Tlb& l2(unsigned g) { return *gpus_[g]->tlb; }
-  FrameUse& frames(unsigned g) { return *gpus_[g]->frames; }
+  PageAccessTracker& frames(unsigned g) { return *gpus_[g]->frames; }
   Partition& partition(unsigned g) { return engine_.partition(g); }
   Wire& wire(unsigned device) { return device < options_.gpus ? gpus_[device]->wire : host_->wire; }
   /// Parts of designs in a device; they see its messages first. To be added before pages are placed.
-  DesignParts& parts(unsigned device) { return device < options_.gpus ? gpus_[device]->parts : host_->parts; }
+  DesignComponents& parts(unsigned device) { return device < options_.gpus ? gpus_[device]->parts : host_->parts; }
 
   /// A page starts on a GPU, mapped there.
   void own(unsigned g, std::uint64_t number, Pid pid = 0) {
@@ -165,7 +165,7 @@ class Rig {
   void at(unsigned device, Cycle when, std::function<void()> action) {
     actions_.push_back(std::move(action));
     Partition& p = engine_.partition(device);
-    Transaction* t = p.pool().take();
+    Transaction* t = p.pool().allocate();
     t->mask = actions_.size() - 1;
     p.schedule(t, device < options_.gpus ? gpus_[device]->action_handler : host_->action_handler, when);
   }
@@ -203,7 +203,7 @@ class Rig {
     }
     return last;
   }
-  std::uint64_t part(MissPart part) const {
+  std::uint64_t part(LatencyComponent part) const {
     const auto p = static_cast<std::size_t>(part);
     std::uint64_t sum = (host_->mmu ? host_->mmu->parts() : host_->iommu->parts()).total().parts[p];
     for (const auto& gpu : gpus_) sum += gpu->tlb->miss_stats().parts[p];
@@ -218,7 +218,7 @@ class Rig {
   std::uint64_t all_parts() const {
     std::uint64_t sum = 0;
     for (const auto& gpu : gpus_) sum -= gpu->tlb->miss_stats().discarded;
-    for (std::size_t p = 0; p < kMissParts; ++p) sum += part(static_cast<MissPart>(p));
+    for (std::size_t p = 0; p < kLatencyComponents; ++p) sum += part(static_cast<LatencyComponent>(p));
     return sum;
   }
 
@@ -234,10 +234,10 @@ class Rig {
           wire(p, o.gmmu.size),
           tlb(std::make_unique<L2Tlb>(p, o.l2_tlb, *this)),
           action_handler(p.add_handler<&GpuSide::act>(this)) {
-      p.set_port<&GpuSide::on_message>(MessagePort::Fabric, this);
+      p.set_port<&GpuSide::on_message>(MessagePort::Network, this);
       const bool counts = o.host.uvm.policy == PagePolicy::AccessCounter;
-      frames = std::make_unique<FrameUse>(o.gpus + 1, o.gmmu.size,
-                                          AccessCounterSpec{counts ? kThreshold : 0U, o.counter_region});
+      frames = std::make_unique<PageAccessTracker>(o.gpus + 1, o.gmmu.size,
+                                                   AccessCounterSpec{counts ? kThreshold : 0U, o.counter_region});
       if (o.ats) {
         ats = std::make_unique<AtsPort>(p, o.gmmu.host, *tlb, wire, *this);
       } else {
@@ -247,12 +247,12 @@ class Rig {
     }
     void act(Transaction* t) {
       const std::size_t index = t->mask;
-      partition.pool().give(t);
+      partition.pool().release(t);
       rig.actions_[index]();
     }
     void on_message(Transaction* t) {
       const Message message = Message::get(*t);
-      partition.pool().give(t);
+      partition.pool().release(t);
       if (gmmu) {
         gmmu->receive(message);
       } else if (!parts.take(message)) {
@@ -275,17 +275,17 @@ class Rig {
     Partition& partition;
     Wire wire;
     std::unique_ptr<L2Tlb> tlb;
-    std::unique_ptr<FrameUse> frames;
+    std::unique_ptr<PageAccessTracker> frames;
     std::unique_ptr<Gmmu> gmmu;
     std::unique_ptr<AtsPort> ats;
-    DesignParts parts;
+    DesignComponents parts;
     HandlerId action_handler;
   };
 
   struct HostSide final : HostCaches, IommuClient, WalkMemory {
     HostSide(Rig& r, Partition& p, const RigOptions& o, FrameAllocator& frames, TranslationOracle& oracle)
         : rig(r), partition(p), wire(p, o.gmmu.size), action_handler(p.add_handler<&HostSide::act>(this)) {
-      p.set_port<&HostSide::on_message>(MessagePort::Fabric, this);
+      p.set_port<&HostSide::on_message>(MessagePort::Network, this);
       if (o.ats) {
         iommu = std::make_unique<Iommu>(p, o.iommu, o.gmmu.walk, o.gmmu.table, false, *this, this);
         if (o.host.uvm.policy == PagePolicy::Pinned) return;
@@ -301,12 +301,12 @@ class Rig {
     }
     void act(Transaction* t) {
       const std::size_t index = t->mask;
-      partition.pool().give(t);
+      partition.pool().release(t);
       rig.actions_[index]();
     }
     void on_message(Transaction* t) {
       const Message message = Message::get(*t);
-      partition.pool().give(t);
+      partition.pool().release(t);
       if (parts.take(message)) return;
       if (mmu) {
         mmu->on_message(message);
@@ -338,7 +338,7 @@ class Rig {
     std::unique_ptr<HostMmu> mmu;
     std::unique_ptr<Iommu> iommu;
     std::unique_ptr<PageRequests> requests;
-    DesignParts parts;
+    DesignComponents parts;
     HandlerId action_handler;
   };
 

@@ -111,8 +111,8 @@ TEST(Walkers, FullQueueBlocksTheMiss) {
   rig.run();
   EXPECT_EQ(rig.answered(0, 3, 3), 815U);
   EXPECT_EQ(rig.gmmu(0).walkers().stats().blocked_cycles, 501U);
-  EXPECT_EQ(rig.part(MissPart::GmmuBlocked), 501U);
-  EXPECT_EQ(rig.part(MissPart::GmmuQueue), 501U + 602U + 202U);
+  EXPECT_EQ(rig.part(LatencyComponent::GmmuBlocked), 501U);
+  EXPECT_EQ(rig.part(LatencyComponent::GmmuQueue), 501U + 602U + 202U);
 }
 
 TEST(WalkCache, EvictsTheLeastRecentlyUsed) {
@@ -173,7 +173,7 @@ TEST(Ats, WalkAndIommuHit) {
   EXPECT_EQ(rig.answers[2].when, 5511U);
   EXPECT_EQ(rig.iommu().stats().all.hits, 1U);
   EXPECT_EQ(rig.all_parts(), rig.latency());
-  EXPECT_EQ(rig.part(MissPart::IommuWalk), 1000U);
+  EXPECT_EQ(rig.part(LatencyComponent::IommuWalk), 1000U);
   EXPECT_TRUE(rig.idle());
 }
 
@@ -227,16 +227,16 @@ TEST(FarFault, FromHostMemory) {
   rig.ask(0, 9, 0);
   rig.run();
   EXPECT_EQ(rig.answered(0, 9), 1673U);
-  EXPECT_EQ(rig.part(MissPart::GmmuCache), 1U);
-  EXPECT_EQ(rig.part(MissPart::GmmuUpper), 400U);
-  EXPECT_EQ(rig.part(MissPart::GmmuLeaf), 100U);
-  EXPECT_EQ(rig.part(MissPart::LinkToHost), 150U);
-  EXPECT_EQ(rig.part(MissPart::HostTlb), 20U);
-  EXPECT_EQ(rig.part(MissPart::HostCache), 1U);
-  EXPECT_EQ(rig.part(MissPart::HostUpper) + rig.part(MissPart::HostLeaf), 500U);
-  EXPECT_EQ(rig.part(MissPart::MigrationTransfer), 278U);
-  EXPECT_EQ(rig.part(MissPart::GmmuUpdate), 101U);
-  EXPECT_EQ(rig.part(MissPart::Replay), 111U);
+  EXPECT_EQ(rig.part(LatencyComponent::GmmuCache), 1U);
+  EXPECT_EQ(rig.part(LatencyComponent::GmmuUpper), 400U);
+  EXPECT_EQ(rig.part(LatencyComponent::GmmuLeaf), 100U);
+  EXPECT_EQ(rig.part(LatencyComponent::LinkToHost), 150U);
+  EXPECT_EQ(rig.part(LatencyComponent::HostTlb), 20U);
+  EXPECT_EQ(rig.part(LatencyComponent::HostCache), 1U);
+  EXPECT_EQ(rig.part(LatencyComponent::HostUpper) + rig.part(LatencyComponent::HostLeaf), 500U);
+  EXPECT_EQ(rig.part(LatencyComponent::MigrationTransfer), 278U);
+  EXPECT_EQ(rig.part(LatencyComponent::GmmuUpdate), 101U);
+  EXPECT_EQ(rig.part(LatencyComponent::Replay), 111U);
   EXPECT_EQ(rig.latency(), 1662U);
   EXPECT_EQ(rig.all_parts(), 1662U);
   EXPECT_TRUE(rig.idle());
@@ -260,8 +260,8 @@ TEST(OnTouch, FromAnotherGpu) {
   EXPECT_EQ(rig.answered(0, 9), 2224U);
   EXPECT_EQ(rig.uvm().invalidations_sent, 1U);
   EXPECT_EQ(rig.gmmu(1).stats().necessary, 1U);
-  EXPECT_EQ(rig.part(MissPart::MigrationInvalidate), 401U);
-  EXPECT_EQ(rig.part(MissPart::MigrationTransfer), 428U);
+  EXPECT_EQ(rig.part(LatencyComponent::MigrationInvalidate), 401U);
+  EXPECT_EQ(rig.part(LatencyComponent::MigrationTransfer), 428U);
   EXPECT_EQ(rig.uvm().total, 2263U - 1183U);
   EXPECT_EQ(rig.mapping_of(0, 9).page.device(), DeviceId{0});
   EXPECT_TRUE(rig.idle());
@@ -277,7 +277,7 @@ TEST(OnTouch, FaultParksWhileThePageMoves) {
   EXPECT_EQ(rig.answered(0, 9), 2224U);
   EXPECT_EQ(rig.uvm().migrations, 2U);
   EXPECT_EQ(rig.uvm().parked, 1U);
-  EXPECT_EQ(rig.part(MissPart::DriverParked), 2263U - 1700U);
+  EXPECT_EQ(rig.part(LatencyComponent::DriverParked), 2263U - 1700U);
   EXPECT_EQ(rig.mapping_of(2, 9).page.device(), DeviceId{2});
   EXPECT_EQ(rig.all_parts(), rig.latency());
 }
@@ -314,7 +314,7 @@ TEST(Driver, TakesFaultsInBatches) {
   rig.run();
   EXPECT_EQ(rig.uvm().batches, 2U);
   EXPECT_EQ(rig.uvm().batch_size.max, 256U);
-  EXPECT_EQ(rig.part(MissPart::DriverBatch), 256U * 100 + 44U * 200);
+  EXPECT_EQ(rig.part(LatencyComponent::DriverBatch), 256U * 100 + 44U * 200);
 }
 
 TEST(Driver, MayAnswerABatchTogether) {
@@ -328,7 +328,7 @@ TEST(Driver, MayAnswerABatchTogether) {
   rig.ask(0, 9, 0, false, 1);  // from GPU 1, whose entry takes 401 + 400 cycles to invalidate
   rig.run();
   // Both are decided at 1183. Page 9 may leave at 1984, and page 8 leaves with it.
-  EXPECT_EQ(rig.part(MissPart::MigrationInvalidate), 801U);
+  EXPECT_EQ(rig.part(LatencyComponent::MigrationInvalidate), 801U);
   EXPECT_EQ(rig.answered(0, 8, 0), 1984U + 278 + 501 + 10 + 501);
   EXPECT_EQ(rig.answered(0, 9, 1), 1984U + 428 + 501 + 10 + 501);
   EXPECT_EQ(rig.all_parts(), rig.latency());
@@ -371,7 +371,7 @@ TEST(Invalidation, OfZeroLatencyWaitsOnlyForTheTlbs) {
   rig.own(1, 9);
   rig.ask(0, 9, 0);
   rig.run();
-  EXPECT_EQ(rig.part(MissPart::MigrationInvalidate), 310U);
+  EXPECT_EQ(rig.part(LatencyComponent::MigrationInvalidate), 310U);
 }
 
 // -------------------------------------------------------------------------------------------------- access counters
@@ -503,8 +503,8 @@ TEST(PageRequests, PlaceAPageAndAskAgain) {
   EXPECT_EQ(rig.mapping_of(0, 3).page.device().value, 0U);
   EXPECT_EQ(rig.iommu().stats().faults, 1U);
   EXPECT_EQ(rig.uvm().first_touches, 1U);
-  EXPECT_EQ(rig.part(MissPart::LinkToHost), 150U);
-  EXPECT_EQ(rig.part(MissPart::MigrationTransfer), 278U);
+  EXPECT_EQ(rig.part(LatencyComponent::LinkToHost), 150U);
+  EXPECT_EQ(rig.part(LatencyComponent::MigrationTransfer), 278U);
   EXPECT_EQ(rig.all_parts(), rig.latency());
   EXPECT_TRUE(rig.idle());
 }

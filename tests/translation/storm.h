@@ -55,7 +55,7 @@ inline Storm make_storm(std::uint64_t seed) {
 /// A compute unit that has an answer uses it for a while: the page must not leave meanwhile.
 inline void use_answers(Rig& rig, std::mt19937_64& random) {
   rig.on_answer = [&](const Answer& answer) {
-    FrameUse& frames = rig.frames(answer.gpu);
+    PageAccessTracker& frames = rig.frames(answer.gpu);
     const PhysPage frame = answer.mapping.page;
     frames.enter(frame, 1);
     if (frame.device().value != answer.gpu) frames.count_remote(frame, 1);

@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "translation/iommu.h"
-#include "translation/page_table.h"
-#include "translation/tlb.h"
-#include "translation/walk_cache.h"
+#include "translation/iommu/iommu.h"
+#include "translation/tlb/tlb.h"
+#include "translation/walk/page_table.h"
+#include "translation/walk/walk_cache.h"
 
 namespace nearfar::structure_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "sim/engine.h"
-#include "translation/iommu.h"
+#include "translation/iommu/iommu.h"
 #include "translation/message.h"
 
 namespace nearfar::svm_test {
@@ -34,7 +34,7 @@ class SvmBench final : public IommuClient {
 
   void ask(std::uint64_t page, Cycle when) {
     table_->write(page, Pte::leaf({PhysPage{DeviceId{0}, page & 0xff}, true, 0}, false));
-    Transaction* t = engine_.partition(0).pool().take();
+    Transaction* t = engine_.partition(0).pool().allocate();
     t->mask = page;
     engine_.partition(0).schedule(t, ask_, when);
   }
@@ -54,7 +54,7 @@ class SvmBench final : public IommuClient {
  private:
   void on_ask(Transaction* t) {
     const PageKey page{0, t->mask};
-    engine_.partition(0).pool().give(t);
+    engine_.partition(0).pool().release(t);
     Message message;
     message.kind = MessageKind::AtsRequest;
     message.page = page;
@@ -90,12 +90,12 @@ TEST(SvmIommu, WaitingForAPlaceIsNotPutToTheLookup) {
   SvmBench bench(spec);
   for (std::uint64_t i = 0; i < 6; ++i) bench.ask(SvmBench::cold(i), 1000);
   bench.run();
-  const auto part = [&](MissPart which) {
+  const auto part = [&](LatencyComponent which) {
     return bench.iommu().parts().total().parts[static_cast<std::size_t>(which)];
   };
-  EXPECT_EQ(part(MissPart::IommuTlb), 6U * 20);
-  EXPECT_EQ(part(MissPart::IommuWalk), 6U * 400);
-  EXPECT_EQ(part(MissPart::IommuQueue), 400U * (1 + 2 + 3 + 4 + 5));
+  EXPECT_EQ(part(LatencyComponent::IommuTlb), 6U * 20);
+  EXPECT_EQ(part(LatencyComponent::IommuWalk), 6U * 400);
+  EXPECT_EQ(part(LatencyComponent::IommuQueue), 400U * (1 + 2 + 3 + 4 + 5));
 }
 
 TEST(SvmIommu, EachFreePlaceLetsOneRequestIn) {

@@ -1,5 +1,5 @@
 // Concurrent page-table reads, counted as they happen, against all pairs of a whole run.
-#include "translation/walk_concurrency.h"
+#include "translation/walk/walk_concurrency.h"
 
 #include <gtest/gtest.h>
 

@@ -83,7 +83,7 @@ TEST(PolyBench, RowWalksTouchAPageALaneAndColumnWalksRunAlongThem) {
 }
 
 TEST(PolyBench, RowBandsAgainstColumnBandsShareTheMatrix) {
-  // Fewer rows than in the published sizes: every row has as many pages as there.
+  // Fewer rows than in the the papers' input sizes: every row has as many pages as there.
   const auto atax = make("ATAX", {{"nx", 1024}, {"ny", 4096}, {"wg", 64}});
   const Census census = take_census(*atax, 4);
   const Buffer& a = buffer(*atax, "A");

@@ -59,7 +59,7 @@ TEST(Stencil, ItemsReadTheirColumnAndTheOutermostTheBorder) {
 }
 
 TEST(Stencil, VerticalBandsShareThePagesOfTheRows) {
-  // Fewer rows than in the published sizes: what is shared repeats from row to row.
+  // Fewer rows than in the the papers' input sizes: what is shared repeats from row to row.
   struct Case {
     std::uint64_t rows, columns;
     int gpus;

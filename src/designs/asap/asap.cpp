@@ -59,27 +59,27 @@ void WalkPrefetcher::begins(Walk& walk) {
 
 void WalkPrefetcher::issue(Walk& walk, unsigned level) {
   ++stats_.prefetches;
-  Fetch* fetch = fetches_.take();
+  Fetch* fetch = fetches_.allocate();
   *fetch = {};
   fetch->page = walk.page;
   fetch->level = static_cast<std::uint8_t>(level);
   fetch->next = static_cast<Fetch*>(walk.fetched);
   walk.fetched = fetch;
-  Transaction* t = partition_.pool().take();
+  Transaction* t = partition_.pool().allocate();
   t->carry(fetch);
   unit_.read(level, walk.page, t, entry_handler_, walk.looked_up);
 }
 
 void WalkPrefetcher::on_entry(Transaction* t) {
   Fetch* fetch = t->carried<Fetch>();
-  partition_.pool().give(t);
+  partition_.pool().release(t);
   const unsigned leaf = unit_.table(fetch->page).leaf();
   if (fetch->level > leaf && unit_.present(fetch->level, fetch->page)) {
     unit_.cache().fill(fetch->page, leaf, fetch->level);
   }
   fetch->arrived = true;
   if (!fetch->wanted) {
-    fetches_.give(fetch);
+    fetches_.release(fetch);
   } else if (fetch->waiting != nullptr) {
     stats_.wait_cycles += partition_.now() - fetch->since;
     partition_.schedule(fetch->waiting, unit_.accessed_handler(), partition_.now() + spec_.hit_latency);
@@ -111,7 +111,7 @@ void WalkPrefetcher::ended(Walk& walk) {
   while (fetch != nullptr) {
     Fetch* following = fetch->next;
     fetch->wanted = false;
-    if (fetch->arrived) fetches_.give(fetch);
+    if (fetch->arrived) fetches_.release(fetch);
     fetch = following;
   }
   walk.fetched = nullptr;

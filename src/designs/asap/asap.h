@@ -8,8 +8,8 @@
 #include "sim/partition.h"
 #include "sim/pool.h"
 #include "stats/stat.h"
-#include "translation/design_part.h"
-#include "translation/walk_unit.h"
+#include "translation/design_component.h"
+#include "translation/walk/walk_unit.h"
 
 namespace nearfar {
 
@@ -36,7 +36,7 @@ struct AsapStats {
   void describe(StatVisitor& visitor);
 };
 
-class WalkPrefetcher final : public WalkAccess, public DesignPart {
+class WalkPrefetcher final : public WalkAccess, public DesignComponent {
  public:
   WalkPrefetcher(Partition& partition, WalkUnit& unit, const AsapSpec& spec);
 

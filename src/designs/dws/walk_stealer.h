@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "stats/stat.h"
-#include "translation/design_part.h"
-#include "translation/walk_order.h"
-#include "translation/walk_unit.h"
+#include "translation/design_component.h"
+#include "translation/walk/walk_order.h"
+#include "translation/walk/walk_unit.h"
 
 namespace nearfar {
 
@@ -39,7 +39,7 @@ struct TenantStats {
   void describe(StatVisitor& visitor, const std::string& suffix);
 };
 
-class WalkStealer final : public DesignPart, public WalkOrder {
+class WalkStealer final : public DesignComponent, public WalkOrder {
  public:
   /// As many tenants as walkers at most.
   WalkStealer(WalkUnit& walkers, std::uint32_t queue, const DwsSpec& spec, unsigned tenants);

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "designs/idyll/spec.h"
-#include "translation/design_part.h"
-#include "translation/host_mmu.h"
+#include "translation/design_component.h"
+#include "translation/host_mmu/host_mmu.h"
 
 namespace nearfar {
 
@@ -29,7 +29,7 @@ class AccessBits {
   unsigned count_;
 };
 
-class InPteDirectory final : public DesignPart, public MappingDirectory {
+class InPteDirectory final : public DesignComponent, public MappingDirectory {
  public:
   InPteDirectory(HostMmu& mmu, unsigned gpus, DeviceId host, const InPteSpec& spec);
 

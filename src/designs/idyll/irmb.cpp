@@ -163,7 +163,7 @@ void Irmb::walk_next(WriteBack& buffer) {
 
 void Irmb::walked(Walk& walk) {
   WriteBack& buffer = *std::ranges::find(buffers_, &walk, &WriteBack::walk);
-  gmmu_.void_entry(walk.page);
+  gmmu_.invalidate_entry(walk.page);
   gmmu_.stats().invalidation_cycles += gmmu_.partition().now() - walk.submitted;
   ++stats_.ptes_written;
   ++buffer.next;

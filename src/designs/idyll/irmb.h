@@ -20,8 +20,8 @@
 
 #include "designs/idyll/merge_buffer.h"
 #include "designs/idyll/spec.h"
-#include "translation/design_part.h"
-#include "translation/gmmu.h"
+#include "translation/design_component.h"
+#include "translation/gmmu/gmmu.h"
 
 namespace nearfar {
 
@@ -40,7 +40,7 @@ struct IrmbStats {
   void describe(StatVisitor& visitor);
 };
 
-class Irmb final : public DesignPart, public WalkGate, public Invalidator, public WalkOwner {
+class Irmb final : public DesignComponent, public WalkFilter, public Invalidator, public WalkOwner {
  public:
   Irmb(Gmmu& gmmu, const IrmbSpec& spec);
 

@@ -92,7 +92,7 @@ class Lazy final : public PlugIn {
   }
   void attach(Gpu& gpu, const SystemSpec&) const override {
     auto& irmb = gpu.parts().add(std::make_unique<Irmb>(*gpu.gmmu(), spec_));
-    gpu.gmmu()->add_gate(irmb, kIrmbPlace);
+    gpu.gmmu()->add_filter(irmb, kIrmbPlace);
     gpu.gmmu()->set_invalidator(irmb);
   }
   std::vector<StatInfo> statistics() const override {

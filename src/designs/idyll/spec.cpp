@@ -1,7 +1,7 @@
 #include "designs/idyll/spec.h"
 
 #include "config/schema.h"
-#include "translation/page_table.h"
+#include "translation/walk/page_table.h"
 
 namespace nearfar {
 

@@ -59,7 +59,7 @@ void VmTable::add(PageKey page, DeviceId gpu) {
 }
 
 void VmTable::read(PageKey page, DeviceId to, DeviceId kept) {
-  Transaction* t = mmu_.partition().pool().take();
+  Transaction* t = mmu_.partition().pool().allocate();
   t->mask = page.value;
   t->requester = to.value;
   t->destination = kept.value;
@@ -70,7 +70,7 @@ void VmTable::on_read(Transaction* t) {
   const PageKey page{t->mask};
   const DeviceId to{t->requester};
   const DeviceId kept{t->destination};
-  mmu_.partition().pool().give(t);
+  mmu_.partition().pool().release(t);
   std::uint32_t& bits = table_[page.value];
   const std::bitset<kMaxGpus> named = bits_.gpus(bits, kept);
   bits = to == host_ ? 0 : bits_.bit(to);

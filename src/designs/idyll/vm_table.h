@@ -8,8 +8,8 @@
 
 #include "designs/idyll/in_pte_directory.h"
 #include "designs/idyll/spec.h"
-#include "translation/design_part.h"
-#include "translation/host_mmu.h"
+#include "translation/design_component.h"
+#include "translation/host_mmu/host_mmu.h"
 
 namespace nearfar {
 
@@ -49,7 +49,7 @@ struct VmTableStats : DirectoryStats {
   void describe(StatVisitor& visitor);
 };
 
-class VmTable final : public DesignPart, public MappingDirectory {
+class VmTable final : public DesignComponent, public MappingDirectory {
  public:
   static constexpr unsigned kAccessBits = 19;
   static constexpr unsigned kEntryBits = 64;  ///< 45 of the page number, 19 access bits

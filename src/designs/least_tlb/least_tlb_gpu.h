@@ -7,8 +7,8 @@
 #include "designs/least_tlb/spill_state.h"
 #include "sim/partition.h"
 #include "stats/stat.h"
-#include "translation/design_part.h"
-#include "translation/l2_tlb.h"
+#include "translation/design_component.h"
+#include "translation/tlb/l2_tlb.h"
 
 namespace nearfar {
 
@@ -23,7 +23,7 @@ struct LeastTlbGpuStats {
   void describe(StatVisitor& visitor);
 };
 
-class LeastTlbGpu final : public DesignPart, public L2TlbVictims {
+class LeastTlbGpu final : public DesignComponent, public L2TlbVictims {
  public:
   LeastTlbGpu(Partition& partition, L2Tlb& tlb, Messenger& messenger, DeviceId host, const LeastTlbSpec& spec,
               bool multi);

@@ -100,7 +100,7 @@ bool LeastTlbIommu::on_message(const Message& message) {
         take_reply(message);
         return true;
       }
-      Transaction* t = partition_.pool().take();
+      Transaction* t = partition_.pool().allocate();
       message.put(*t);
       partition_.schedule(t, late_handler_, usable);
       return true;
@@ -113,7 +113,7 @@ bool LeastTlbIommu::on_message(const Message& message) {
 
 void LeastTlbIommu::on_late_reply(Transaction* t) {
   const Message message = Message::get(*t);
-  partition_.pool().give(t);
+  partition_.pool().release(t);
   take_reply(message);
 }
 
@@ -124,7 +124,7 @@ void LeastTlbIommu::take_reply(const Message& message) {
     count(message.page, [](LeastTlbProcessStats& stats) { ++stats.remote_misses; });
     const bool last = pending.questions == 1;
     if (last && !pending.served && pending.walk == nullptr) {
-      iommu_.charge(pending, MissPart::RemoteLink, MissPart::RemoteWalk, message.accounted);
+      iommu_.charge(pending, LatencyComponent::RemoteLink, LatencyComponent::RemoteWalk, message.accounted);
       iommu_.start_walk(pending);
     }
   } else if (pending.served) {
@@ -132,7 +132,7 @@ void LeastTlbIommu::take_reply(const Message& message) {
     iommu_.note_duplicate();
   } else {
     count(message.page, [](LeastTlbProcessStats& stats) { ++stats.remote_hits; });
-    iommu_.charge(pending, MissPart::RemoteLink, MissPart::RemoteWalk, message.accounted);
+    iommu_.charge(pending, LatencyComponent::RemoteLink, LatencyComponent::RemoteWalk, message.accounted);
     note_held(pending);
     iommu_.answer(pending, message.mapping);
   }

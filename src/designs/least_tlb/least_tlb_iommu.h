@@ -21,8 +21,8 @@
 #include "designs/least_tlb/tlb_tracker.h"
 #include "sim/partition.h"
 #include "stats/stat.h"
-#include "translation/design_part.h"
-#include "translation/iommu.h"
+#include "translation/design_component.h"
+#include "translation/iommu/iommu.h"
 
 namespace nearfar {
 
@@ -47,7 +47,7 @@ struct LeastTlbIommuStats {
   void describe(StatVisitor& visitor);
 };
 
-class LeastTlbIommu final : public DesignPart, public IommuContent {
+class LeastTlbIommu final : public DesignComponent, public IommuContent {
  public:
   LeastTlbIommu(Partition& partition, Iommu& iommu, Messenger& messenger, const LeastTlbSpec& spec, bool multi,
                 unsigned gpus);

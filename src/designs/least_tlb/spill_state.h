@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "sim/types.h"
-#include "translation/iommu.h"
+#include "translation/iommu/iommu.h"
 
 namespace nearfar {
 

@@ -17,8 +17,8 @@
 #include "designs/neighborhood/neighborhood_spec.h"
 #include "sim/partition.h"
 #include "stats/stat.h"
-#include "translation/design_part.h"
-#include "translation/walk_unit.h"
+#include "translation/design_component.h"
+#include "translation/walk/walk_unit.h"
 
 namespace nearfar {
 
@@ -34,7 +34,7 @@ struct CoalescerStats {
   void describe(StatVisitor& visitor);
 };
 
-class WalkCoalescer final : public WalkOrder, public DesignPart {
+class WalkCoalescer final : public WalkOrder, public DesignComponent {
  public:
   /// `checked`: the invariants are looked at after every step.
   WalkCoalescer(Partition& partition, WalkUnit& unit, const NeighborhoodSpec& spec, bool checked);

@@ -6,8 +6,8 @@
 
 #include "sim/partition.h"
 #include "stats/stat.h"
-#include "translation/design_part.h"
-#include "translation/walk_unit.h"
+#include "translation/design_component.h"
+#include "translation/walk/walk_unit.h"
 
 namespace nearfar {
 
@@ -30,7 +30,7 @@ struct PteCacheStats {
   void describe(StatVisitor& visitor);
 };
 
-class PteCache final : public WalkAccess, public DesignPart {
+class PteCache final : public WalkAccess, public DesignComponent {
  public:
   PteCache(Partition& partition, WalkUnit& unit, const PteCacheSpec& spec);
 

@@ -22,7 +22,7 @@ class TlbProbing final : public PlugIn {
     return out;
   }
 
-  /// Nothing is stored beyond the miss registers, which remember who has answered.
+  /// Nothing is stored beyond the MSHRs, which remember who has answered.
   std::vector<StorageItem> storage(const SystemSpec&) const override { return {}; }
 
  private:

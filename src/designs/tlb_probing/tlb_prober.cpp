@@ -98,8 +98,8 @@ void TlbProber::take_reply(const Message& reply) {
 
 /// The time of a miss up to now went to the neighbour whose answer ended it.
 void TlbProber::charge(Miss& miss, const Message& reply) {
-  tlb_.charge(miss, MissPart::RemoteLink, partition_.now() - reply.accounted);
-  tlb_.charge(miss, MissPart::RemoteWalk);
+  tlb_.charge(miss, LatencyComponent::RemoteLink, partition_.now() - reply.accounted);
+  tlb_.charge(miss, LatencyComponent::RemoteWalk);
 }
 
 /// The IOMMU has answered: true where a neighbour was faster.

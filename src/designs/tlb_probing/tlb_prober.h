@@ -11,8 +11,8 @@
 
 #include "sim/partition.h"
 #include "stats/stat.h"
-#include "translation/design_part.h"
-#include "translation/l2_tlb.h"
+#include "translation/design_component.h"
+#include "translation/tlb/l2_tlb.h"
 
 namespace nearfar {
 
@@ -37,7 +37,7 @@ struct TlbProberStats {
   void describe(StatVisitor& visitor);
 };
 
-class TlbProber final : public DesignPart, public MissHandler {
+class TlbProber final : public DesignComponent, public MissHandler {
  public:
   /// Takes the place of the L2 TLB's handler, which it asks when its neighbours know nothing.
   TlbProber(Partition& partition, L2Tlb& tlb, Messenger& messenger, const TlbProbingSpec& spec, unsigned gpus);

@@ -31,7 +31,7 @@ bool ForwardResponder::on_message(const Message& message) {
     walk(message);
     return true;
   }
-  Transaction* t = gmmu_.partition().pool().take();
+  Transaction* t = gmmu_.partition().pool().allocate();
   message.put(*t);
   gmmu_.partition().schedule(t, probe_handler_, gmmu_.partition().now() + tlb_.latency());
   return true;
@@ -43,7 +43,7 @@ bool ForwardResponder::may_answer(const Pte& entry) const {
 
 void ForwardResponder::on_probed(Transaction* t) {
   const Message forward = Message::get(*t);
-  gmmu_.partition().pool().give(t);
+  gmmu_.partition().pool().release(t);
   const Mapping* held = tlb_.array().peek(forward.page);
   const Pte entry = gmmu_.usable(forward.page);
   if (held == nullptr || !may_answer(entry) || entry.page() != held->page) {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "translation/design_part.h"
-#include "translation/gmmu.h"
+#include "translation/design_component.h"
+#include "translation/gmmu/gmmu.h"
 
 namespace nearfar {
 
@@ -25,7 +25,7 @@ struct ForwardOptions {
   bool remote_mappings_too = false;  ///< an entry that names another GPU's memory will do
 };
 
-class ForwardResponder final : public DesignPart, public WalkOwner {
+class ForwardResponder final : public DesignComponent, public WalkOwner {
  public:
   ForwardResponder(Gmmu& gmmu, L2Tlb& tlb, Messenger& messenger, const ForwardOptions& options);
 

@@ -25,8 +25,8 @@ ForwardingTable::ForwardingTable(HostMmu& mmu, Messenger& messenger, unsigned gp
       spec_(spec),
       filter_(spec.filter, hash),
       send_handler_(mmu.partition().add_handler<&ForwardingTable::on_send>(this)) {
-  mmu_.set_rival(*this);
-  mmu_.driver().set_residency_watch(*this);
+  mmu_.set_forwarder(*this);
+  mmu_.driver().set_residency_observer(*this);
 }
 
 void ForwardingTable::insert(PageKey page, DeviceId gpu) {
@@ -84,7 +84,7 @@ void ForwardingTable::forward(Fault& fault, DeviceId to, Cycle after) {
     messenger_.send(to, message);
     return;
   }
-  Transaction* t = mmu_.partition().pool().take();
+  Transaction* t = mmu_.partition().pool().allocate();
   message.put(*t);
   t->destination = to.value;
   mmu_.partition().schedule(t, send_handler_, mmu_.partition().now() + after);
@@ -93,7 +93,7 @@ void ForwardingTable::forward(Fault& fault, DeviceId to, Cycle after) {
 void ForwardingTable::on_send(Transaction* t) {
   const Message message = Message::get(*t);
   const DeviceId to{t->destination};
-  mmu_.partition().pool().give(t);
+  mmu_.partition().pool().release(t);
   messenger_.send(to, message);
 }
 

@@ -8,7 +8,7 @@
 //   the page moves after the forward     the GPU asked fails, or its answer is of an old epoch, which the receiver
 //   drops;
 //                                        where the answer is itself the mapping, the receiver counts as a holder from
-//                                        the forward on, so that the movement's invalidations reach it
+//                                        the forward on, so that the migration's invalidations reach it
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 #include "designs/cuckoo_filter.h"
 #include "designs/trans_fw/spec.h"
-#include "translation/design_part.h"
-#include "translation/host_mmu.h"
+#include "translation/design_component.h"
+#include "translation/host_mmu/host_mmu.h"
 
 namespace nearfar {
 
@@ -33,7 +33,7 @@ struct FtStats {
   void describe(StatVisitor& visitor);
 };
 
-class ForwardingTable final : public DesignPart, public HostWalkRival, public ResidencyWatch {
+class ForwardingTable final : public DesignComponent, public Forwarder, public ResidencyObserver {
  public:
   ForwardingTable(HostMmu& mmu, Messenger& messenger, unsigned gpus, const FtSpec& spec,
                   CuckooFilter::Hash hash = metro_hash);

@@ -7,8 +7,8 @@
 
 #include "designs/cuckoo_filter.h"
 #include "designs/trans_fw/spec.h"
-#include "translation/design_part.h"
-#include "translation/gmmu.h"
+#include "translation/design_component.h"
+#include "translation/gmmu/gmmu.h"
 
 namespace nearfar {
 
@@ -26,7 +26,7 @@ struct PrtStats {
   void describe(StatVisitor& visitor);
 };
 
-class PendingRequestTable final : public DesignPart, public WalkGate, public TableWatch {
+class PendingRequestTable final : public DesignComponent, public WalkFilter, public PteObserver {
  public:
   PendingRequestTable(Gmmu& gmmu, const PrtSpec& spec, CuckooFilter::Hash hash = metro_hash);
 

@@ -27,7 +27,7 @@ class Prt final : public PlugIn {
   }
   void attach(Gpu& gpu, const SystemSpec&) const override {
     auto& table = gpu.parts().add(std::make_unique<PendingRequestTable>(*gpu.gmmu(), spec_));
-    gpu.gmmu()->add_gate(table, kPrtPlace);
+    gpu.gmmu()->add_filter(table, kPrtPlace);
     gpu.gmmu()->set_watch(table);
   }
   std::vector<StatInfo> statistics() const override {

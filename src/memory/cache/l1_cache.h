@@ -1,0 +1,124 @@
+// The first-level cache of a compute unit (vector) or a shader array (scalar): write-through, no write allocate, kept
+// coherent by software at kernel boundaries and fences. It holds tags, MSHRs and the port; who asked, and
+// what happens then, is its owner's.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "memory/cache/cache_spec.h"
+#include "memory/cache/l1_mshr.h"
+#include "memory/cache/protocol_coverage.h"
+#include "memory/cache/tag_array.h"
+#include "sim/prefetch.h"
+#include "sim/types.h"
+#include "stats/stat.h"
+
+namespace nearfar {
+
+struct L1Stats {
+  std::uint64_t load_lines = 0;
+  std::uint64_t load_hits = 0;
+  std::uint64_t merges = 0;
+  std::uint64_t fills = 0;
+  std::uint64_t store_lines = 0;
+  std::uint64_t store_hits = 0;
+  std::uint64_t atomic_lines = 0;
+  std::uint64_t port_wait_cycles = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
+class L1Cache {
+ public:
+  L1Cache(const L1Spec& spec, std::uint64_t line_bytes)
+      : tags_(spec.size / line_bytes / spec.ways, spec.ways, spec.index, spec.replacement),
+        pending_(spec.mshrs),
+        port_shift_(static_cast<unsigned>(std::countr_zero(spec.lines_per_cycle))) {}
+
+  TagArray& tags() { return tags_; }
+  L1MshrFile& pending() { return pending_; }
+  const L1MshrFile& pending() const { return pending_; }
+  L1Stats& stats() { return stats_; }
+
+  /// Looks a line up and marks it used; kNone on a miss.
+  TagArray::Slot look_up(PhysLine line) {
+    const TagArray::Slot slot = tags_.find(line.value);
+    if (slot != TagArray::kNone) tags_.touch(slot);
+    return slot;
+  }
+
+  /// Brings what the arrival of `lines` of a page needs into the host's cache.
+  void prefetch(PhysPage page, std::uint64_t lines, PrefetchStep step) const {
+    pending_.prefetch(page, step);
+    if (step != PrefetchStep::First) return;
+    for (; lines != 0; lines &= lines - 1) {
+      tags_.prefetch(PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))}.value);
+    }
+  }
+
+  /// Keeps a line that has arrived; the answer is its slot.
+  TagArray::Slot install(PhysLine line) {
+    const TagArray::Slot slot = tags_.victim(line.value);
+    if (coverage_ != nullptr && tags_.valid(slot)) note(L1Event::Replacement, PhysLine{tags_.key(slot)});
+    tags_.fill(slot, line.value);
+    pages_[page_bit(line.page()) / 64] |= std::uint64_t{1} << page_bit(line.page()) % 64;
+    return slot;
+  }
+
+  /// Drops these lines of a page.
+  void drop(PhysPage page, std::uint64_t lines) {
+    // Few pages are in any one L1: those that cannot be are not searched for line by line.
+    if ((pages_[page_bit(page) / 64] >> page_bit(page) % 64 & 1) == 0) return;
+    for (; lines != 0; lines &= lines - 1) {
+      const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
+      if (coverage_ != nullptr) note(L1Event::Drop, line);
+      const TagArray::Slot slot = tags_.find(line.value);
+      if (slot != TagArray::kNone) tags_.invalidate(slot);
+    }
+  }
+
+  /// Drops everything; what is pending answers who waits and is not kept (kernel boundary, fence).
+  void acquire(L1Event why = L1Event::Fence) {
+    if (coverage_ != nullptr) note_all(why);
+    tags_.invalidate_all();
+    pages_ = {};
+    pending_.poison_all();
+  }
+
+  /// From now on counts which events meet which states of a line.
+  void cover(L1Coverage* coverage) { coverage_ = coverage; }
+  bool covered() const { return coverage_ != nullptr; }
+  /// An event meets a line; for a cache that is covered.
+  void note(L1Event event, PhysLine line);
+
+  /// Reserves the port for one instruction that may start at `earliest`; lines then take their turns.
+  void start_instruction(Cycle earliest) {
+    const Cycle turns = earliest << port_shift_;
+    if (port_ < turns) {
+      port_ = turns;
+    } else {
+      stats_.port_wait_cycles += (port_ - turns) >> port_shift_;
+    }
+  }
+  /// The cycle in which the next line of the instruction is looked up.
+  Cycle next_line() { return port_++ >> port_shift_; }
+  /// The next line is looked up no earlier than this.
+  void not_before(Cycle earliest) { port_ = std::max(port_, earliest << port_shift_); }
+
+ private:
+  void note_all(L1Event event);
+  static unsigned page_bit(PhysPage page) { return static_cast<unsigned>(page.value * 0x9e3779b97f4a7c15ULL >> 56); }
+
+  TagArray tags_;
+  L1MshrFile pending_;
+  Cycle port_ = 0;  // in turns: cycle × lines per cycle, which is a power of two
+  unsigned port_shift_;
+  std::array<std::uint64_t, 4> pages_{};  ///< by hash: pages of which a line may be held
+  L1Coverage* coverage_ = nullptr;
+  L1Stats stats_;
+};
+
+}  // namespace nearfar

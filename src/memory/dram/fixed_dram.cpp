@@ -1,0 +1,73 @@
+#include "memory/dram/fixed_dram.h"
+
+#include <algorithm>
+
+namespace nearfar {
+
+FixedDram::FixedDram(Partition& partition, const DramSpec& spec, std::uint64_t line_bytes, std::uint64_t clock_hertz,
+                     DramClient& client)
+    : partition_(partition),
+      line_bytes_(line_bytes),
+      latency_(spec.latency),
+      client_(client),
+      map_(spec, line_bytes),
+      room_handler_(partition.add_handler<&FixedDram::on_room>(this)),
+      channels_(spec.channels, Channel{Serializer(spec.channel_bandwidth.bytes_per_second, clock_hertz)}),
+      most_booked_(channels_.front().bus.duration(line_bytes * spec.write_queue)) {}
+
+Cycle FixedDram::booked(const Channel& channel) const {
+  return std::max(channel.bus.free_at(), partition_.now()) - partition_.now();
+}
+
+void FixedDram::read(Transaction* t, HandlerId done) { partition_.schedule(t, done, book_read(t->line) + t->user); }
+
+Cycle FixedDram::book_read(PhysLine line) {
+  const Cycle now = partition_.now();
+  Channel& channel = channels_[map_.channel(line)];
+  ++stats_.reads;
+  const Cycle wait = booked(channel);
+  const Cycle complete = channel.bus.pass(now, line_bytes_) + latency_;
+  stats_.read_wait_cycles += wait;
+  stats_.read_service_cycles += complete - now - wait;
+  return complete;
+}
+
+bool FixedDram::can_write(PhysLine line) {
+  Channel& channel = channels_[map_.channel(line)];
+  if (booked(channel) < most_booked_) return true;
+  if (!channel.refused) {
+    channel.refused = true;
+    Transaction* t = partition_.pool().allocate();
+    t->kind = TransactionKind::Event;
+    t->user = static_cast<std::uint32_t>(&channel - channels_.data());
+    partition_.schedule(t, room_handler_, channel.bus.free_at() - most_booked_ / 2);
+  }
+  return false;
+}
+
+void FixedDram::write(PhysLine line) {
+  ++stats_.writes;
+  channels_[map_.channel(line)].bus.pass(partition_.now(), line_bytes_);
+}
+
+void FixedDram::on_room(Transaction* t) {
+  Channel& channel = channels_[t->user];
+  if (booked(channel) >= most_booked_) {
+    // Reads and victims have come since.
+    partition_.schedule(t, room_handler_, channel.bus.free_at() - most_booked_ / 2);
+    return;
+  }
+  partition_.pool().release(t);
+  channel.refused = false;
+  client_.dram_has_room();
+}
+
+const DramStats& FixedDram::stats() {
+  stats_.read_bytes = stats_.reads * line_bytes_;
+  stats_.write_bytes = stats_.writes * line_bytes_;
+  stats_.bus_busy_cycles = 0;
+  for (const Channel& channel : channels_) stats_.bus_busy_cycles += channel.bus.busy_cycles();
+  return stats_;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,275 @@
+#include "translation/iommu/iommu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace nearfar {
+
+void IommuProcessStats::describe(StatVisitor& visitor, const std::string& suffix) {
+  const std::string whose = suffix.empty() ? "" : " Of one of several processes, over the whole run.";
+  visitor.counter("tlb.lookups" + suffix, "lookups", "Requests of GPUs looked up." + whose, lookups);
+  visitor.counter("tlb.hits" + suffix, "lookups", "Lookups that found the page." + whose, hits);
+  visitor.counter("tlb.misses" + suffix, "lookups", "Lookups that did not, joined ones included." + whose, misses);
+  visitor.counter("tlb.evictions" + suffix, "pages", "Mappings that left to make room." + whose, evictions);
+  visitor.counter("tlb.reuse_first" + suffix, "lookups",
+                  "Requests for a page that was asked for the first time." + whose, reuse_first);
+  visitor.histogram(
+      "tlb.reuse_distance" + suffix, "pages",
+      (suffix.empty() ? "Different pages asked for between two requests of one page, over powers of two."
+                      : "Different pages of a process asked for between two requests of one, over powers of two.") +
+          whose,
+      reuse_distance);
+}
+
+void IommuStats::describe(StatVisitor& visitor) {
+  all.describe(visitor, "");
+  for (std::size_t p = 0; p < by_process.size(); ++p) by_process[p].describe(visitor, fmt::format(".pid{}", p));
+  visitor.counter("tlb.l1_hits", "lookups", "Hits in the first of two levels.", l1_hits);
+  visitor.counter("merges", "lookups", "Misses that joined a translation that was pending.", merges);
+  visitor.counter("duplicates", "answers", "Answers that came second and were dropped.", duplicates);
+  visitor.counter("faults", "answers", "Requests told that the page table has no mapping.", faults);
+  visitor.counter("pending_waits", "lookups", "Lookups that waited since the table of pending translations was full.",
+                  pending_waits);
+  visitor.counter("input_wait_cycles", "cycles", "Time that requests waited for the TLB's port, summed.",
+                  input_wait_cycles);
+}
+
+// -------------------------------------------------------------------------------------------------- reuse distances
+
+std::uint64_t ReuseMeter::note(PageKey page) {
+  const auto next = static_cast<std::uint32_t>(numbers_.size());
+  return distance_.touch(numbers_.try_emplace(page.value, next).first->second);
+}
+
+// ------------------------------------------------------------------------------------------------------------- IOMMU
+
+Iommu::Iommu(Partition& partition, const IommuSpec& spec, const WalkSpec& walk, const PageTableSpec& table,
+             bool two_levels, IommuClient& client, WalkMemory* memory)
+    : partition_(partition),
+      spec_(spec),
+      two_levels_(two_levels),
+      client_(client),
+      first_(spec.l1_tlb.entries, spec.l1_tlb.ways),
+      tlb_(spec.tlb.entries, spec.tlb.ways),
+      port_(spec.tlb.lookups_per_cycle),
+      walkers_(partition, spec, walk, table.upper, *this, memory),
+      pending_(spec.pending),
+      lookup_handler_(partition.add_handler<&Iommu::on_lookup>(this)) {}
+
+void Iommu::set_table(Pid pid, std::unique_ptr<PageTable> table) {
+  if (tables_.size() <= pid) tables_.resize(pid + std::size_t{1});
+  tables_[pid] = std::move(table);
+  if (tables_.size() < 2) return;
+  stats_.by_process.resize(tables_.size());
+  reuse_by_process_.resize(tables_.size());
+}
+
+/// Counts something of a page for all, and for its process where there are several.
+template <class Update>
+void Iommu::count(PageKey page, Update update) {
+  update(stats_.all);
+  if (!stats_.by_process.empty()) update(stats_.by_process[page.pid()]);
+}
+
+void Iommu::request(const Message& message) {
+  const Cycle now = partition_.now();
+  const PageKey page = message.page;
+  Transaction* t = partition_.pool().allocate();
+  t->mask = page.value;
+  t->requester = message.from.value;
+  t->user = message.raced ? 0 : 1;
+  t->accounted = static_cast<std::uint32_t>(now) - message.stamp;  // on the link
+  const Cycle start = port_.take(now);
+  stats_.input_wait_cycles += start - now;
+  t->line = PhysLine{now};  // when it came
+  Cycle latency = spec_.tlb.latency;
+  if (two_levels_) {
+    // Hits of the first level are answered early, those of the second after both.
+    latency = spec_.l1_tlb.latency + (first_.peek(page) != nullptr ? 0 : spec_.tlb.latency);
+  }
+  partition_.schedule(t, lookup_handler_, start + latency);
+}
+
+void Iommu::on_lookup(Transaction* t) {
+  if (input_.empty() && look_up(*t)) {
+    partition_.pool().release(t);
+    return;
+  }
+  ++stats_.pending_waits;
+  input_.push(t);
+}
+
+/// False where there is no room to wait: the table is full, or, with two levels, the walkers' queue.
+bool Iommu::look_up(const Transaction& t) {
+  look_at_contents();
+  const PageKey page{t.mask};
+  const DeviceId gpu{t.requester};
+  const Cycle now = partition_.now();
+  const Mapping* held = two_levels_ ? first_.use(page) : nullptr;
+  const bool in_first = held != nullptr;
+  if (held == nullptr) held = tlb_.use(page);
+  PendingTranslation* pending = held == nullptr ? pending_.find(page) : nullptr;
+  if (held == nullptr && pending == nullptr && (pending_.full() || (two_levels_ && walkers_.full()))) return false;
+
+  Waiter waiter{gpu, 0, t.line.value - t.accounted, t.user != 0};
+  spend(page, waiter, LatencyComponent::IommuLink, t.line.value);
+  spend(page, waiter, LatencyComponent::IommuTlb, t.when);
+  spend(page, waiter, LatencyComponent::IommuQueue, now);  // for room, or behind others that did
+  count(page, [](IommuProcessStats& stats) { ++stats.lookups; });
+  if (observed_) note_reuse(page);
+  if (held != nullptr) {
+    count(page, [](IommuProcessStats& stats) { ++stats.hits; });
+    if (in_first) ++stats_.l1_hits;
+    const Mapping mapping = *held;
+    if (two_levels_ && !in_first) first_.insert(page, mapping);
+    if (content_ != nullptr) content_->hit(Tlb::Entry{*tlb_.entry(page)}, gpu);
+    respond(page, &mapping, waiter);
+    return true;
+  }
+  count(page, [](IommuProcessStats& stats) { ++stats.misses; });
+  if (pending != nullptr) {
+    ++stats_.merges;
+    pending->waiters.push_back(waiter);
+    return true;
+  }
+  PendingTranslation& opened = pending_.open(page);
+  opened.waiters.push_back(waiter);
+  if (content_ == nullptr || content_->missed(opened)) start_walk(opened);
+  return true;
+}
+
+void Iommu::note_reuse(PageKey page) {
+  const auto add = [](IommuProcessStats& stats, std::uint64_t distance) {
+    if (distance == ReuseMeter::kFirst) {
+      ++stats.reuse_first;
+    } else {
+      stats.reuse_distance.add(distance);
+    }
+  };
+  add(stats_.all, reuse_.note(page));
+  if (!reuse_by_process_.empty()) add(stats_.by_process[page.pid()], reuse_by_process_[page.pid()].note(page));
+}
+
+void Iommu::start_walk(PendingTranslation& pending) {
+  pending.walk = &walkers_.make(WalkKind::Demand, pending.page);
+  pending.walk->owner = &pending;
+  walkers_.submit(*pending.walk, WalkSource::Demand);
+}
+
+void Iommu::walked(Walk& walk) {
+  PendingTranslation& pending = *static_cast<PendingTranslation*>(walk.owner);
+  pending.walk = nullptr;
+  partition_.progress().steps += 1;
+  if (pending.served) {
+    note_duplicate();
+    close_if_done(pending);
+    return;
+  }
+  const Cycle now = partition_.now();
+  for (Waiter& waiter : pending.waiters) {
+    // Who joined late has waited for a walk that others began.
+    spend(walk.page, waiter, LatencyComponent::IommuQueue, std::max(walk.started, waiter.stamp));
+    spend(walk.page, waiter, LatencyComponent::IommuWalk, now);
+  }
+  const Pte entry = tables_[walk.page.pid()]->read(walk.page.number());
+  const Mapping mapping{entry.page(), entry.writable(), 0};
+  if (entry.valid()) {
+    if (content_ != nullptr) {
+      content_->walked(pending, mapping);
+    } else {
+      fill(walk.page, mapping, pending.waiters.front().gpu.value);
+      if (two_levels_) first_.insert(walk.page, mapping);
+    }
+  }
+  respond_all(pending, entry.valid() ? &mapping : nullptr);
+  close_if_done(pending);
+}
+
+/// Puts a requester's time since its stamp to a part.
+void Iommu::spend(PageKey page, Waiter& waiter, LatencyComponent part, Cycle until) {
+  if (waiter.measured) {
+    add_timeline_component(partition_.timeline(), waiter.gpu, page, part, waiter.stamp, until);
+    parts_.add(waiter.gpu, part, until - waiter.stamp);
+    waiter.accounted += static_cast<std::uint32_t>(until - waiter.stamp);
+  }
+  waiter.stamp = until;
+}
+
+std::optional<Tlb::Entry> Iommu::fill(PageKey page, const Mapping& mapping, std::uint32_t note) {
+  look_at_contents();
+  std::optional<Tlb::Entry> victim = tlb_.insert(page, mapping, note);
+  if (victim) count(victim->page, [](IommuProcessStats& stats) { ++stats.evictions; });
+  return victim;
+}
+
+void Iommu::remove(PageKey page) {
+  look_at_contents();
+  tlb_.erase(page);
+}
+
+void Iommu::charge(PendingTranslation& pending, LatencyComponent part, LatencyComponent last, Cycle at_most) {
+  const Cycle now = partition_.now();
+  for (Waiter& waiter : pending.waiters) {
+    spend(pending.page, waiter, part, now - std::min(at_most, now - waiter.stamp));
+    spend(pending.page, waiter, last, now);
+  }
+}
+
+void Iommu::answer(PendingTranslation& pending, const Mapping& mapping) {
+  partition_.progress().steps += 1;
+  respond_all(pending, &mapping);
+  if (pending.walk != nullptr && walkers_.withdraw(*pending.walk)) pending.walk = nullptr;
+}
+
+void Iommu::question_answered(PendingTranslation& pending) {
+  --pending.questions;
+  close_if_done(pending);
+}
+
+void Iommu::respond_all(PendingTranslation& pending, const Mapping* mapping) {
+  for (const Waiter& waiter : pending.waiters) respond(pending.page, mapping, waiter);
+  pending_.serve(pending);
+}
+
+void Iommu::respond(PageKey page, const Mapping* mapping, const Waiter& waiter) {
+  if (mapping == nullptr) ++stats_.faults;
+  client_.iommu_answers(waiter.gpu, page, mapping, waiter.accounted);
+}
+
+void Iommu::close_if_done(PendingTranslation& pending) {
+  if (pending.done()) pending_.close(pending);
+  take_input();
+}
+
+/// Lookups that waited for room go on, in order.
+void Iommu::take_input() {
+  if (taking_input_) return;
+  taking_input_ = true;
+  while (!input_.empty() && look_up(*input_.front())) partition_.pool().release(input_.pop());
+  taking_input_ = false;
+}
+
+void Iommu::look_at_contents() {
+  while (next_snapshot_ < partition_.now()) {
+    L2Tlb::Snapshot snapshot{next_snapshot_, {}};
+    std::vector<std::uint32_t> homes(kMaxGpus, 0);
+    tlb_.for_each([&](const Tlb::Entry& entry) {
+      snapshot.pages.push_back(entry.page);
+      ++homes[entry.note & kHomeMask];
+    });
+    snapshots_.push_back(std::move(snapshot));
+    occupancy_.push_back(std::move(homes));
+    next_snapshot_ += snapshot_every_;
+  }
+}
+
+std::string Iommu::describe_waiting() const {
+  std::string text = walkers_.describe_waiting("IOMMU");
+  if (!pending_.empty()) text += fmt::format("  IOMMU: {} translations pending\n", pending_.used());
+  if (!input_.empty()) text += fmt::format("  IOMMU: {} lookups wait for room\n", input_.size());
+  return text;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,109 @@
+#include "translation/iommu/iommu_ports.h"
+
+#include "sim/error.h"
+
+namespace nearfar {
+
+void AtsPort::missed(PageKey page, Miss& miss) {
+  miss.state = MissState::Ats;
+  Message message;
+  message.kind = MessageKind::AtsRequest;
+  message.page = page;
+  message.raced = miss.raced;
+  message.stamp = static_cast<std::uint32_t>(partition_.now());
+  messenger_.send(host_, message);
+}
+
+void AtsPort::on_message(const Message& message) {
+  switch (message.kind) {
+    case MessageKind::AtsResponse: response_came(message); break;
+    case MessageKind::Map:
+    case MessageKind::Data: page_placed(message); break;
+    case MessageKind::Part: break;
+    default: throw SimulationError("a GPU received a message that is not for it");
+  }
+}
+
+void AtsPort::response_came(const Message& message) {
+  Miss& miss = *tlb_.pending(message.page);
+  L2Tlb::charge_elsewhere(miss, message.accounted);
+  tlb_.charge(miss, miss.raced ? LatencyComponent::IommuWalk : LatencyComponent::IommuLink);
+  if (!message.faulted) {
+    tlb_.answer(message.page, message.mapping);
+    return;
+  }
+  miss.state = MissState::Fault;
+  Message request;
+  request.kind = MessageKind::Fault;
+  request.page = message.page;
+  request.write = miss.write;
+  request.stamp = static_cast<std::uint32_t>(partition_.now());
+  messenger_.send(host_, request);
+}
+
+/// The page request has been answered, perhaps with the page itself: the translation is asked for again.
+void AtsPort::page_placed(const Message& message) {
+  const bool comes = message.kind == MessageKind::Data;
+  if (comes) caches_.page_came(PhysPage{message.from, message.stamp}, message.mapping.page);
+  if (message.tells_done) {
+    // It leaves before the request below, so the page table has the entry when that one walks.
+    Message done;
+    done.kind = MessageKind::Done;
+    done.page = message.page;
+    messenger_.send(host_, done);
+  }
+  Miss& miss = *tlb_.pending(message.page);
+  L2Tlb::charge_elsewhere(miss, message.accounted);
+  tlb_.charge(miss, comes ? LatencyComponent::MigrationTransfer : LatencyComponent::LinkToGpu);
+  missed(message.page, miss);
+}
+
+SvmPort::SvmPort(Partition& partition, const IommuSpec& iommu, const WalkSpec& walk, const PageTableSpec& table,
+                 L2Tlb& tlb, WalkMemory& memory)
+    : partition_(partition),
+      hop_(iommu.hop),
+      tlb_(tlb),
+      request_handler_(partition.add_handler<&SvmPort::on_request>(this)),
+      answer_handler_(partition.add_handler<&SvmPort::on_answer>(this)),
+      iommu_(partition, iommu, walk, table, true, *this, &memory) {
+  tlb.set_handler(*this);
+}
+
+void SvmPort::missed(PageKey page, Miss& miss) {
+  miss.state = MissState::Ats;
+  Transaction* t = partition_.pool().allocate();
+  t->mask = page.value;
+  partition_.schedule(t, request_handler_, out_.take(partition_.now()) + hop_);
+}
+
+void SvmPort::on_request(Transaction* t) {
+  Message message;
+  message.kind = MessageKind::AtsRequest;
+  message.page = PageKey{t->mask};
+  message.from = partition_.device();
+  message.stamp = static_cast<std::uint32_t>(partition_.now());
+  partition_.pool().release(t);
+  tlb_.charge(*tlb_.pending(message.page), LatencyComponent::IommuLink);
+  iommu_.request(message);
+}
+
+void SvmPort::iommu_answers(DeviceId, PageKey page, const Mapping* mapping, std::uint32_t accounted) {
+  Transaction* t = partition_.pool().allocate();
+  t->mask = page.value;
+  t->line = PhysLine{mapping->page.value};  // all pages are mapped from the start
+  t->user = mapping->writable ? 1 : 0;
+  t->accounted = accounted;
+  partition_.schedule(t, answer_handler_, back_.take(partition_.now()) + hop_);
+}
+
+void SvmPort::on_answer(Transaction* t) {
+  const PageKey page{t->mask};
+  const Mapping mapping{PhysPage{t->line.value}, t->user != 0, 0};
+  Miss& miss = *tlb_.pending(page);
+  L2Tlb::charge_elsewhere(miss, t->accounted);
+  partition_.pool().release(t);
+  tlb_.charge(miss, LatencyComponent::IommuLink);
+  tlb_.answer(page, mapping);
+}
+
+}  // namespace nearfar

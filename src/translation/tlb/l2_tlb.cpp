@@ -1,0 +1,194 @@
+#include "translation/tlb/l2_tlb.h"
+
+#include <fmt/format.h>
+
+#include <cassert>
+#include <utility>
+
+#include "sim/error.h"
+
+namespace nearfar {
+
+void L2TlbStats::describe(StatVisitor& visitor) {
+  visitor.counter("lookups", "lookups", "Requests of L1 TLBs looked up.", lookups);
+  visitor.counter("hits", "lookups", "Lookups that found a sufficient mapping.", hits);
+  visitor.counter("misses", "lookups", "Lookups that did not, joined ones included.", misses);
+  visitor.counter("merges", "lookups", "Misses that joined one that was pending.", merges);
+  visitor.counter("evictions", "pages", "Mappings replaced by others.", evictions);
+  visitor.counter("permission_misses", "lookups", "Stores that found a read-only mapping.", permission_misses);
+  visitor.counter("stale_results", "walks", "Walks whose result was dropped since the page was invalidated meanwhile.",
+                  stale_results);
+  visitor.counter("port_wait_cycles", "cycles", "Time that lookups waited for the port, summed.", port_wait_cycles);
+  visitor.counter("blocked_lookups", "lookups", "Lookups that waited since all MSHRs were busy.", blocked_lookups);
+}
+
+L2Tlb::L2Tlb(Partition& partition, const TlbSpec& spec, TranslationClient& client)
+    : partition_(partition),
+      spec_(spec),
+      client_(client),
+      tlb_(spec.entries, spec.ways),
+      port_(spec.lookups_per_cycle),
+      mshrs_(spec.mshrs),
+      lookup_handler_(partition.add_handler<&L2Tlb::on_lookup>(this)),
+      second_handler_(partition.add_handler<&L2Tlb::on_second_lookup>(this)) {}
+
+void L2Tlb::request(unsigned cu, PageKey page, bool write, Cycle arrival) {
+  Transaction* t = partition_.pool().allocate();
+  t->mask = page.value;
+  t->cu = static_cast<std::uint16_t>(cu);
+  t->user = write ? 1 : 0;
+  const Cycle start = port_.take(arrival);
+  stats_.port_wait_cycles += start - arrival;
+  partition_.schedule(t, lookup_handler_, start + spec_.latency);
+}
+
+void L2Tlb::on_lookup(Transaction* t) {
+  if (blocked_.empty() && look_up(*t)) {
+    partition_.pool().release(t);
+    return;
+  }
+  ++stats_.blocked_lookups;
+  blocked_.push(t);
+}
+
+/// False where a register is needed and none is free.
+bool L2Tlb::look_up(const Transaction& t) {
+  look_at_contents();
+  const PageKey page{t.mask};
+  const bool write = t.user != 0;
+  const Mapping* held = tlb_.use(page);
+  if (held != nullptr && (held->writable || !write)) {
+    ++stats_.lookups;
+    ++stats_.hits;
+    client_.translated(t.cu, page, *held);
+    return true;
+  }
+  Mshrs::Entry* entry = mshrs_.find(page);
+  if (entry == nullptr && mshrs_.full()) return false;
+  ++stats_.lookups;
+  ++stats_.misses;
+  if (held != nullptr) ++stats_.permission_misses;
+  const Cycle now = partition_.now();
+  if (entry != nullptr) {
+    ++stats_.merges;
+    ++entry->payload.merged;
+    entry->payload.merged_since += now;
+    entry->payload.targets.add(t.cu);
+    entry->payload.write = entry->payload.write || write;
+    return true;
+  }
+  Miss& miss = mshrs_.allocate(page).payload;
+  miss.page = page;
+  miss.since = miss.stamp = now;
+  miss.write = write;
+  miss.targets.add(t.cu);
+  handler_->missed(page, miss);
+  return true;
+}
+
+void L2Tlb::charge(Miss& miss, LatencyComponent part, Cycle until) {
+  const Cycle cycles = until - miss.stamp;
+  if (miss.replayed) part = LatencyComponent::Replay;
+  miss_stats_.add(part, cycles);
+  add_timeline_component(partition_.timeline(), partition_.device(), miss.page, part, miss.stamp, until);
+  miss.accounted += cycles;
+  miss.stamp = until;
+}
+
+void L2Tlb::fill(PageKey page, const Mapping& mapping, std::uint32_t note) {
+  look_at_contents();
+  const std::optional<Tlb::Entry> victim = tlb_.insert(page, mapping, note);
+  if (!victim) return;
+  ++stats_.evictions;
+  if (victims_ != nullptr) victims_->evicted(*victim);
+}
+
+void L2Tlb::answer(PageKey page, const Mapping& mapping) {
+  Mshrs::Entry& entry = *mshrs_.find(page);
+  Miss& miss = entry.payload;
+  const Cycle now = partition_.now();
+  const Cycle latency = now - miss.since;
+  if (miss.accounted != latency || miss.stamp != now) {
+    throw SimulationError(fmt::format("page {:#x}: {} cycles of an L2 TLB miss of {} cycles have been put to a part",
+                                      page.number(), miss.accounted, latency));
+  }
+  ++miss_stats_.count;
+  miss_stats_.latency += latency;
+  miss_stats_.histogram.add(latency);
+  miss_stats_.merged_latency += miss.merged * now - miss.merged_since;
+  fill(page, mapping);
+  partition_.progress().steps += 1;
+  if (Timeline* timeline = partition_.timeline()) {
+    timeline->note(
+        {TimelineEvent::Kind::Request, partition_.device().value, 0, "L2 TLB miss", miss.since, now, page.value, 1},
+        page.number());
+  }
+  const Targets targets = std::move(miss.targets);
+  mshrs_.release(entry);
+  targets.for_each([&](std::uint16_t cu) { client_.translated(cu, page, mapping); });
+  handler_->answered(page);
+  unblock();
+}
+
+/// Lookups that waited for a register go on, in order.
+void L2Tlb::unblock() {
+  if (unblocking_) return;
+  unblocking_ = true;
+  while (!blocked_.empty() && look_up(*blocked_.front())) partition_.pool().release(blocked_.pop());
+  unblocking_ = false;
+}
+
+void L2Tlb::look_up_again(PageKey page) {
+  pending(page)->state = MissState::Lookup;
+  Transaction* t = partition_.pool().allocate();
+  t->mask = page.value;
+  partition_.schedule(t, second_handler_, partition_.now() + spec_.latency);
+}
+
+void L2Tlb::on_second_lookup(Transaction* t) {
+  const PageKey page{t->mask};
+  partition_.pool().release(t);
+  Miss& miss = *pending(page);
+  charge(miss, LatencyComponent::GmmuQueue);
+  const Mapping* held = tlb_.use(page);
+  if (held != nullptr && (held->writable || !miss.write)) {
+    answer(page, Mapping{*held});
+    return;
+  }
+  handler_->missed(page, miss);
+}
+
+bool L2Tlb::shoot_down(PageKey page) {
+  look_at_contents();
+  return tlb_.erase(page);
+}
+
+/// The contents change only here, so what is held now was held at every instant since the last change.
+void L2Tlb::look_at_contents() {
+  while (next_snapshot_ < partition_.now()) {
+    Snapshot snapshot{next_snapshot_, {}};
+    tlb_.for_each([&](const Tlb::Entry& entry) { snapshot.pages.push_back(entry.page); });
+    snapshots_.push_back(std::move(snapshot));
+    next_snapshot_ += snapshot_every_;
+  }
+}
+
+std::string L2Tlb::describe_waiting() {
+  if (idle()) return {};
+  Cycle oldest = kNever;
+  PageKey page;
+  mshrs_.for_each([&](Mshrs::Entry& entry) {
+    if (entry.payload.since >= oldest) return;
+    oldest = entry.payload.since;
+    page = entry.line;
+  });
+  static constexpr const char* kStates[] = {"a walk",          "an invalidation",   "the host",
+                                            "its table entry", "its second lookup", "the IOMMU"};
+  const Miss* miss = pending(page);
+  return fmt::format("  L2 TLB: {} misses pending (page {:#x} waits for {} since cycle {}), {} lookups blocked\n",
+                     mshrs_.used(), page.number(),
+                     miss == nullptr ? "nothing" : kStates[static_cast<unsigned>(miss->state)], oldest,
+                     blocked_.size());
+}
+
+}  // namespace nearfar

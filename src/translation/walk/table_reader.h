@@ -1,0 +1,38 @@
+// Page-table reads through a device's L2 cache, where they compete with data.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "memory/cache/l2_cache.h"
+#include "sim/partition.h"
+#include "sim/transaction.h"
+
+namespace nearfar {
+
+class TableReader {
+ public:
+  TableReader(Partition& partition, L2Cache& home)
+      : partition_(partition), home_(home), issue_handler_(partition.add_handler<&TableReader::on_issue>(this)) {}
+
+  /// Reads `line`, from `walk->user` cycles from now on; `walk` fires at `done` when it is there.
+  void read(PhysLine line, Transaction* walk, HandlerId done);
+  /// The L2 cache has served a read.
+  void served(Transaction* read);
+
+ private:
+  struct Read {
+    Transaction* walk = nullptr;
+    HandlerId done = 0;
+  };
+
+  void on_issue(Transaction* read) { home_.own_request(read); }
+
+  Partition& partition_;
+  L2Cache& home_;
+  HandlerId issue_handler_;
+  std::vector<Read> reads_;
+  std::vector<std::uint16_t> free_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,187 @@
+// The flush of an L2 cache: what it has to write back, and when it may say that it is done.
+#include "memory/cache/l2_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace nearfar::home_cache_test {
+namespace {
+
+constexpr std::uint64_t kLine = 64;
+constexpr Cycle kMemory = 1000;  ///< latency of memory, so long that a line is still under way when a flush comes
+
+/// An L2 cache alone, in front of a memory with a fixed latency; a script asks for lines and for flushes.
+class Bench final : public L2Client {
+ public:
+  explicit Bench(std::uint32_t write_queue = 64)
+      : partition_(DeviceId{0}, 1),
+        cache_(partition_, cache_spec(), dram_spec(write_queue), kLine, 1'000'000'000, *this, nullptr),
+        handler_(partition_.add_handler<&Bench::on_step>(this)) {}
+
+  void store(Cycle at, unsigned line, std::uint16_t bytes) { ask(at, TransactionKind::Write, line, bytes); }
+  void load(Cycle at, unsigned line) { ask(at, TransactionKind::Read, line, 0); }
+  void atomic(Cycle at, unsigned line) { ask(at, TransactionKind::Atomic, line, 4); }
+  void flush(Cycle at) { ask(at, TransactionKind::Control, 0, 0); }
+  void run() {
+    partition_.begin_window(0, kNever);
+    partition_.run(kNever);
+    EXPECT_EQ(cache_.pending(), 0U);
+    EXPECT_EQ(partition_.pool().live(), 0U);
+  }
+
+  struct Flushed {
+    Cycle when;
+    std::uint64_t lines;   ///< flushed so far
+    std::uint64_t writes;  ///< that memory has been given so far
+    bool operator==(const Flushed&) const = default;
+  };
+  const std::vector<Flushed>& flushes() const { return flushes_; }
+  L2Stats& stats() { return cache_.stats(); }
+  std::uint64_t memory_writes() { return cache_.dram().stats().writes; }
+
+  void lines_served(Transaction* t) override { partition_.pool().release(t); }
+  void prepare_served(const Transaction&, PrefetchStep) const override {}
+  void stores_ordered(unsigned, PhysPage, unsigned) override {}
+  void answer(Transaction* t, Cycle) override { partition_.pool().release(t); }
+  Spacing reply_spacing(const Transaction&) const override { return Spacing::every(1); }
+  void requests_taken(DeviceId, std::uint32_t) override {}
+  void l2_has_room(std::uint16_t) override {}
+  void flushed() override { flushes_.push_back({partition_.now(), stats().flushed_lines, memory_writes()}); }
+
+ private:
+  static L2Spec cache_spec() {
+    L2Spec spec;
+    spec.size = 4096;
+    spec.ways = 4;
+    spec.banks = 2;
+    return spec;
+  }
+  static DramSpec dram_spec(std::uint32_t write_queue) {
+    DramSpec spec;
+    spec.model = DramModel::Fixed;
+    spec.capacity = 1 << 20;
+    spec.channels = 1;
+    spec.latency = kMemory;
+    spec.write_queue = write_queue;
+    return spec;
+  }
+  void ask(Cycle at, TransactionKind kind, unsigned line, std::uint16_t bytes) {
+    Transaction* t = partition_.pool().allocate();
+    *t = {};
+    t->kind = kind;
+    t->line = PhysLine{PhysPage{DeviceId{0}, 0}, line};
+    t->mask = std::uint64_t{1} << line;
+    t->data_bytes = bytes;
+    partition_.schedule(t, handler_, at);
+  }
+  void on_step(Transaction* t) {
+    if (t->kind == TransactionKind::Control) {
+      partition_.pool().release(t);
+      cache_.flush();
+      return;
+    }
+    t->stage_start = static_cast<std::uint32_t>(partition_.now());
+    cache_.reserve_always(t->line);
+    cache_.own_request(t);
+  }
+
+  Partition partition_;
+  L2Cache cache_;
+  HandlerId handler_;
+  std::vector<Flushed> flushes_;
+};
+
+TEST(Flush, OfWholeLinesIsDoneAtOnce) {
+  Bench bench;
+  for (unsigned line = 0; line < 5; ++line) bench.store(line, line, kLine);
+  bench.flush(10);
+  bench.run();
+  EXPECT_EQ(bench.flushes(), (std::vector<Bench::Flushed>{{10, 5, 5}}));
+}
+
+TEST(Flush, WaitsForStoresWhoseLinesAreStillUnderWay) {
+  Bench bench;
+  bench.store(0, 1, kLine);
+  bench.store(0, 2, 4);  // a part of a line: memory is read first
+  bench.store(5, 3, 4);
+  bench.flush(10);
+  bench.run();
+  ASSERT_EQ(bench.flushes().size(), 1U);
+  EXPECT_GT(bench.flushes()[0].when, kMemory);
+  EXPECT_EQ(bench.flushes()[0].lines, 3U);
+  EXPECT_EQ(bench.flushes()[0].writes, 3U);
+}
+
+TEST(Flush, WaitsForAStoreBehindALoadAndForAnAtomic) {
+  Bench bench;
+  bench.load(0, 1);
+  bench.store(3, 1, 4);
+  bench.atomic(5, 2);
+  bench.flush(10);
+  bench.run();
+  ASSERT_EQ(bench.flushes().size(), 1U);
+  EXPECT_GT(bench.flushes()[0].when, kMemory);
+  EXPECT_EQ(bench.flushes()[0].lines, 2U);
+}
+
+TEST(Flush, DoesNotWaitForLinesThatOnlyLoadsWaitFor) {
+  Bench bench;
+  bench.store(0, 1, kLine);
+  bench.load(0, 2);
+  bench.load(1, 2);
+  bench.flush(10);
+  bench.run();
+  EXPECT_EQ(bench.flushes(), (std::vector<Bench::Flushed>{{10, 1, 1}}));
+}
+
+TEST(Flush, DoesNotCoverStoresThatComeAfterIt) {
+  Bench bench;
+  bench.store(0, 1, 4);
+  bench.flush(10);
+  bench.store(600, 2, 4);
+  bench.run();
+  ASSERT_EQ(bench.flushes().size(), 1U);
+  EXPECT_LT(bench.flushes()[0].when, kMemory + 100);
+  EXPECT_EQ(bench.flushes()[0].lines, 1U);
+  EXPECT_EQ(bench.memory_writes(), 1U);
+}
+
+TEST(Flush, CountsALineOnceThatHasManyStores) {
+  Bench bench;
+  for (unsigned i = 0; i < 10; ++i) bench.store(i, 7, 4);
+  bench.flush(20);
+  bench.run();
+  ASSERT_EQ(bench.flushes().size(), 1U);
+  EXPECT_EQ(bench.stats().flushed_lines, 1U);
+  EXPECT_EQ(bench.memory_writes(), 1U);
+}
+
+TEST(Flush, HasRoomMadeForItWhereMemoryTakesFewWrites) {
+  Bench bench(1);
+  for (unsigned line = 0; line < 16; ++line) bench.store(line, line, line % 2 == 0 ? kLine : 4);
+  bench.flush(20);
+  bench.run();
+  ASSERT_EQ(bench.flushes().size(), 1U);
+  EXPECT_EQ(bench.flushes()[0].lines, 16U);
+  EXPECT_EQ(bench.flushes()[0].writes, 16U);
+}
+
+/// Each caller hears of its own flush, and what was ordered before the second is there when that is done.
+TEST(Flush, ThatIsAskedForDuringAnotherFollowsIt) {
+  Bench bench;
+  bench.store(0, 1, 4);
+  bench.flush(10);
+  bench.store(20, 2, 4);
+  bench.flush(30);
+  bench.flush(40);
+  bench.run();
+  ASSERT_EQ(bench.flushes().size(), 3U);
+  EXPECT_GE(bench.flushes()[0].lines, 1U);
+  EXPECT_EQ(bench.flushes()[1].lines, 2U);
+  EXPECT_EQ(bench.flushes()[2].lines, 2U);
+  EXPECT_EQ(bench.memory_writes(), 2U);
+}
+
+}  // namespace
+}  // namespace nearfar::home_cache_test
