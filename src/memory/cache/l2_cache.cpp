@@ -21,7 +21,7 @@ std::uint32_t since(Cycle now, const Transaction& t) { return static_cast<std::u
 void L2Stats::describe(StatVisitor& visitor) {
   visitor.counter("reads", "lines", "Reads that reached the cache, from its own device and from others.", reads);
   visitor.counter("read_hits", "lines", "Reads that found their line.", read_hits);
-  visitor.counter("merges", "lines", "Requests that joined a line already asked for from memory.", merges);
+  visitor.counter("merges", "lines", "Requests that merged a line already asked for from memory.", merges);
   visitor.counter("writes", "lines", "Writes that reached the cache, from its own device and from others.", writes);
   visitor.counter("write_hits", "lines", "Writes that found their line.", write_hits);
   visitor.counter("atomics", "lines", "Atomic operations performed here.", atomics);
@@ -371,10 +371,10 @@ void L2Cache::fill(Bank& bank, Transaction& t) {
 
   apply(bank, slot, t);
   while (!waiting.empty()) {
-    Transaction* joined = waiting.pop();
-    if (counts_latency(*joined)) latency_.merge += since(partition_.now(), *joined);
-    apply(bank, slot, *joined);
-    hand_over(joined);
+    Transaction* merged = waiting.pop();
+    if (counts_latency(*merged)) latency_.merge += since(partition_.now(), *merged);
+    apply(bank, slot, *merged);
+    hand_over(merged);
   }
   if (flush) {
     --flush_pending_;
