@@ -34,7 +34,7 @@ class Load : public DramClient {
         lines_(spec.capacity / kLineBytes),
         left_(accesses),
         done_(partition_.add_handler<&Load::on_done>(this)) {
-    for (unsigned i = 0; i < pattern.outstanding * spec.channels; ++i) issue(partition_.pool().allocate());
+    for (unsigned i = 0; i < pattern.outstanding * spec.channels; ++i) issue(partition_.pool().allocate<Event>());
   }
 
   void run() { partition_.run(kNever); }
@@ -64,7 +64,7 @@ class Load : public DramClient {
   }
 
   /// Writes go out at once, up to the next read; where one is refused, what comes behind it waits.
-  void issue(Transaction* t) {
+  void issue(Event* t) {
     while (left_ != 0) {
       if (next_.write && !dram_->can_write(next_.line)) {
         stalled_.push(t);
@@ -73,9 +73,7 @@ class Load : public DramClient {
       const Access access = std::exchange(next_, draw());
       --left_;
       if (!access.write) {
-        t->line = access.line;
-        t->user = 0;
-        dram_->read(t, done_);
+        dram_->read(access.line, t, done_, 0);
         return;
       }
       dram_->write(access.line);
@@ -83,7 +81,7 @@ class Load : public DramClient {
     partition_.pool().release(t);
   }
 
-  void on_done(Transaction* t) {
+  void on_done(Event* t) {
     end_ = partition_.now();
     issue(t);
   }
@@ -97,7 +95,7 @@ class Load : public DramClient {
   pcg32_fast rng_{7};
   std::uint64_t position_ = 0;
   Access next_ = draw();
-  TransactionQueue stalled_;
+  EventQueue stalled_;
   Cycle end_ = 0;
 };
 

@@ -37,10 +37,13 @@ struct Outcome {
   std::uint64_t digest = 0;  ///< of the order in which events came
 };
 
+/// An event as large as those of a run.
+struct alignas(kEventBytes) Numbered : IndexEvent {};
+
 class WheelQueue {
  public:
-  void put(Transaction* t, Cycle when) { wheel_.schedule(t, when); }
-  Transaction* take() { return wheel_.pop(kNever); }
+  void put(Event* t, Cycle when) { wheel_.schedule(t, when); }
+  Event* take() { return wheel_.pop(kNever); }
 
  private:
   Wheel wheel_;
@@ -48,12 +51,12 @@ class WheelQueue {
 
 class HeapQueue {
  public:
-  void put(Transaction* t, Cycle when) {
+  void put(Event* t, Cycle when) {
     t->when = when;
     queue_.push({when, kLocalSource, sequence_++, t});
   }
-  Transaction* take() {
-    Transaction* t = queue_.top().transaction;
+  Event* take() {
+    Event* t = queue_.top().event;
     queue_.pop();
     return t;
   }
@@ -63,7 +66,7 @@ class HeapQueue {
     Cycle when;
     std::uint16_t source;
     std::uint64_t sequence;
-    Transaction* transaction;
+    Event* event;
 
     bool operator<(const Entry& other) const {
       if (when != other.when) return when > other.when;
@@ -78,19 +81,19 @@ class HeapQueue {
 
 template <class Queue>
 Outcome hold(std::size_t pending, std::size_t events, const std::vector<std::uint32_t>& distances) {
-  auto transactions = std::make_unique<Transaction[]>(pending);
+  auto payloads = std::make_unique<Numbered[]>(pending);
   Queue queue;
   std::size_t drawn = 0;
   const auto next_distance = [&] { return distances[drawn++ % kDistances]; };
   for (std::size_t i = 0; i < pending; ++i) {
-    transactions[i].mask = i;
-    queue.put(&transactions[i], next_distance());
+    payloads[i].index = static_cast<std::uint32_t>(i);
+    queue.put(&payloads[i], next_distance());
   }
   Outcome outcome;
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < events; ++i) {
-    Transaction* t = queue.take();
-    outcome.digest = outcome.digest * 31 + t->mask;
+    Event* t = queue.take();
+    outcome.digest = outcome.digest * 31 + static_cast<Numbered*>(t)->index;
     queue.put(t, t->when + next_distance());
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;

@@ -22,7 +22,7 @@ class FunctionalPass {
       : system_(system),
         workload_(workload),
         frames_(system.gpus + 1),
-        space_(workload, system.placement, 0, system.gpus, DeviceId{static_cast<std::uint8_t>(system.gpus)}, frames_),
+        space_(workload, system.placement, 0, system.gpus, DeviceId{static_cast<std::uint16_t>(system.gpus)}, frames_),
         coalescer_(static_cast<unsigned>(system.gpu.line)) {
     const GpuSpec& gpu = system.gpu;
     const auto tags = [&](Bytes size, std::uint32_t ways, IndexHash hash, Replacement replacement) {
@@ -62,12 +62,12 @@ class FunctionalPass {
         if (kind_of(op) == OpKind::Load || kind_of(op) == OpKind::Atomic) {
           stream.lanes(lanes, lanes_);
           for (const PageGroup& group : coalescer_.loads(lanes_, bytes_of(op))) {
-            touch(l1, space_.translate(DeviceId{static_cast<std::uint8_t>(gpu)}, group.page), group.lines, true);
+            touch(l1, space_.translate(DeviceId{static_cast<std::uint16_t>(gpu)}, group.page), group.lines, true);
           }
         } else if (kind_of(op) == OpKind::Store) {
           stream.lanes(lanes, lanes_);
           for (const StoreGroup& group : coalescer_.stores(lanes_, bytes_of(op)).groups) {
-            touch(l1, space_.translate(DeviceId{static_cast<std::uint8_t>(gpu)}, group.page), group.lines, false);
+            touch(l1, space_.translate(DeviceId{static_cast<std::uint16_t>(gpu)}, group.page), group.lines, false);
           }
         }
       }

@@ -20,8 +20,8 @@
 #include "gpu/wavefront.h"
 #include "machine/run.h"
 #include "machine/system_file.h"
+#include "sim/event.h"
 #include "sim/huge_pages.h"
-#include "sim/transaction.h"
 #include "workload/catalog.h"
 
 namespace {
@@ -207,7 +207,7 @@ std::size_t largest_frame(const Workload& workload) {
 
 void memory() {
   fmt::print("Memory of a resident wavefront\n");
-  const std::size_t fixed = sizeof(Wavefront) + sizeof(Transaction);
+  const std::size_t fixed = sizeof(Wavefront) + kEventBytes;
   for (const std::string& name : kWorkloads) {
     const std::size_t frame = largest_frame(*make_workload(name, SizeClass::Small, {}, 1));
     fmt::print("{:>4}: {} B slot and event + {} B stream = {} B\n", name, fixed, frame, fixed + frame);

@@ -9,7 +9,7 @@ namespace nearfar {
 
 /// Has `handler` called when the lookup for this question has been made.
 inline void start_foreign_lookup(Partition& partition, L2Tlb& tlb, const Message& question, HandlerId handler) {
-  Transaction* t = partition.pool().allocate();
+  Transaction* t = partition.pool().allocate<Transaction>();
   Message waiting = question;
   waiting.accounted = static_cast<std::uint32_t>(partition.now());
   waiting.put(*t);

@@ -20,9 +20,6 @@ Cycle widen(Cycle now, std::uint32_t low) {
 /// Lines of the host's cache that are fetched of a wavefront and of its stream's frame.
 constexpr std::size_t kWaveLines = (sizeof(Wavefront) + kHostLine - 1) / kHostLine;
 constexpr std::size_t kFrameLines = 4;
-/// Lines of a compute unit that completions touch, and those that instructions touch too.
-constexpr std::size_t kCompletionLines = 8;
-constexpr std::size_t kInstructionLines = 10;
 
 }  // namespace
 
@@ -65,7 +62,7 @@ ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCac
     Wavefront& wave = waves_[slot];
     wave.slot = static_cast<std::uint8_t>(slot);
     wave.simd = static_cast<std::uint8_t>(slot % context.spec.cu.simds);
-    wakings_[slot].user = static_cast<std::uint32_t>(slot);
+    wakings_[slot].slot = static_cast<std::uint32_t>(slot);
   }
   if (context.watch != nullptr) images_.resize(l1_.tags().slots());
 }
@@ -90,7 +87,7 @@ void ComputeUnit::start_group(std::uint64_t group, Cycle when) {
   for (std::uint32_t w = 0; w < waves; ++w) {
     Wavefront& wave = take_slot();
     wave.stream = context_.workload->wavefront(context_.launch_index, launch.wave(group, w, lanes));
-    wakings_[wave.slot].carry(static_cast<const std::byte*>(wave.stream.frame()));
+    wakings_[wave.slot].frame = wave.stream.frame();
     wave.group = static_cast<std::uint16_t>(place - groups_.begin());
     wave.other_ready = 0;
     wave.loads_issued = 0;
@@ -130,41 +127,11 @@ void ComputeUnit::end(Wavefront& wave) {
 
 // ------------------------------------------------------------------------------------------------------ wavefronts
 
-void ComputeUnit::on_wave(Transaction* t) { advance(waves_[t->user]); }
+void ComputeUnit::on_wave(WaveEvent* event) { advance(waves_[event->slot]); }
 
-/// Its event knows where its stream's frame is: to read that from the wavefront would wait for the wavefront.
-void ComputeUnit::prepare_wave(const Transaction& t, PrefetchStep step) const {
-  if (step != PrefetchStep::First) return;
-  prefetch_lines(&waves_[t.user], kWaveLines);
-  prefetch_lines(t.carried<const std::byte>(), kFrameLines);
-  if (context_.partition.many_partitions()) prefetch_lines(this, kInstructionLines);
-}
-
-void ComputeUnit::prepare_fill(const Transaction& t, PrefetchStep step) const {
-  const unsigned slot = wave_slot(static_cast<L1MshrFile::Target>(t.target));
-  switch (step) {
-    case PrefetchStep::First:
-      prefetch_lines(this, kCompletionLines);
-      prefetch_lines(&waves_[slot], kWaveLines);
-      prefetch_line(&wakings_[slot]);
-      break;
-    case PrefetchStep::Second: prefetch_lines(wakings_[slot].carried<const std::byte>(), kFrameLines); break;
-    case PrefetchStep::Third: break;
-  }
-  l1_.prefetch(t.line.page(), t.mask, step);
-}
-
-/// Room in the store buffer is what a store that stalled waits for: it will go on.
-void ComputeUnit::prepare_stores_ordered(PrefetchStep step) const {
-  if (step == PrefetchStep::First) {
-    prefetch_lines(this, kCompletionLines);
-  } else if (stall_ == StallReason::StoreBuffer && step == PrefetchStep::Second) {
-    prefetch_line(&pages_[next_page_]);
-    prefetch_line(in_unit_);
-  } else if (stall_ == StallReason::StoreBuffer) {
-    const PageAccess& page = pages_[next_page_];
-    l1_.prefetch(page.page, page.lines & -page.lines, PrefetchStep::First);
-  }
+void ComputeUnit::prepare_wave(const WaveEvent& event) const {
+  prefetch_lines(&waves_[event.slot], kWaveLines);
+  prefetch_lines(event.frame, kFrameLines);
 }
 
 void ComputeUnit::sleep(Wavefront& wave, Cycle until) {
@@ -379,6 +346,7 @@ bool ComputeUnit::pass_fence(Wavefront& wave) {
 void ComputeUnit::pass_fences() {
   if (context_.watch != nullptr) context_.watch->released(unit());
   acquire(L1Event::Fence);
+  context_.l2->drop_remote_lines();
 }
 
 void ComputeUnit::acquire(L1Event why) {

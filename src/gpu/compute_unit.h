@@ -11,7 +11,6 @@
 #include "gpu/gpu_spec.h"
 #include "gpu/l1_tlb.h"
 #include "gpu/wavefront.h"
-#include "interconnect/network_interface.h"
 #include "memory/cache/l1_cache.h"
 #include "memory/cache/l2_cache.h"
 #include "memory/data_oracle.h"
@@ -65,8 +64,8 @@ struct GpuContext {
   bool own_copies = false;  ///< each GPU has a copy of its own of every page
   Coalescer coalescer;
   LaneAddresses lanes;
-  L2Cache* l2 = nullptr;
-  NetworkInterface* network = nullptr;
+  L2Cache* l2 = nullptr;  ///< what is below an L1
+  ByteMaskPool* masks = nullptr;
   HandlerId leave_handler = 0;           ///< a page group leaves the L1
   L2Tlb* l2_tlb = nullptr;               ///< none: translation is ideal
   PageAccessTracker* tracker = nullptr;  ///< where pages can move
@@ -124,10 +123,6 @@ class alignas(kHostLine) ComputeUnit {
     units[waiter >> 1].room_freed((waiter & 1) != 0);
   }
 
-  /// Bring what a fill, or the news of stores, will touch into the host's cache.
-  void prepare_fill(const Transaction& t, PrefetchStep step) const;
-  void prepare_stores_ordered(PrefetchStep step) const;
-
   void acquire(L1Event why = L1Event::Boundary);
   void cover(L1Coverage* coverage) { l1_.cover(coverage); }
 
@@ -153,6 +148,12 @@ class alignas(kHostLine) ComputeUnit {
     bool live = false;
   };
 
+  /// A wavefront goes on.
+  struct WaveEvent : Event {
+    std::uint32_t slot = 0;
+    const void* frame = nullptr;  ///< of its stream: to read that from the wavefront would wait for the wavefront
+  };
+
   /// What a wavefront waits for and since when; its loads tell two waits apart.
   struct Waiting {
     WaveState state = WaveState::Free;
@@ -168,15 +169,15 @@ class alignas(kHostLine) ComputeUnit {
   /// Lines of a page on their way out of the L1. Of stores only the first and the last are in part.
   struct Leaving {
     std::uint64_t lines = 0;
-    unsigned first_bytes = 0;
-    unsigned last_bytes = 0;
+    EdgeMasks masks;                ///< stores
     L1MshrFile::Target target = 0;  ///< loads: who asked first
+    unsigned operand_bytes = 0;     ///< atomics
     Cycle when = 0;
     RecordId record = 0;  ///< the data oracle's
   };
 
-  void on_wave(Transaction* t);
-  void prepare_wave(const Transaction& t, PrefetchStep step) const;
+  void on_wave(WaveEvent* event);
+  void prepare_wave(const WaveEvent& event) const;
   void advance(Wavefront& wave);
   void fetch(Wavefront& wave);
   void sleep(Wavefront& wave, Cycle until);
@@ -200,11 +201,11 @@ class alignas(kHostLine) ComputeUnit {
   bool load_page(PageAccess& page);
   static void note_ready(Wavefront& wave, unsigned load, Cycle when);
   LoadUnit unit() const { return LoadUnit::of(context_.device(), index_, false); }
-  void keep_byte_masks(OpKind kind, unsigned bytes);
+  void keep_byte_masks(const Stores& stores);
   ByteMask bytes_written(PageAccess& page, std::uint64_t line) const;
+  void watch_store(const PageAccess& page, PhysLine line, TagArray::Slot slot, const ByteMask& mask, Leaving& leaving);
   Location location_of(const PageAccess& page) const { return context_.location_of(page.virtual_page, page.page); }
-  void tell_hit(const PageAccess& page, PhysLine line, TagArray::Slot slot);
-  void tell_stored(PageAccess& page, PhysLine line, TagArray::Slot slot, Leaving& leaving);
+  void watch_hit(const PageAccess& page, PhysLine line, TagArray::Slot slot);
   enum class Translation : std::uint8_t { Known, Parked, Stalled };
   Translation translate(PageAccess& access);
   bool may_park(const PageAccess& access);
@@ -223,8 +224,10 @@ class alignas(kHostLine) ComputeUnit {
   void room_freed(bool for_translated);
   void retry(StallReason reason);
   void retry_instruction(StallReason reason);
-  void send(TransactionKind kind, PhysPage page, const Leaving& leaving);
-  void add_store(PhysPage page, Leaving& leaving, std::uint64_t line, unsigned bytes, Cycle when);
+  void send_load(PhysPage page, const Leaving& leaving, bool atomic);
+  void send_store(PhysPage page, const Leaving& leaving);
+  void send(LineRequest* request, RequestKind kind, PhysPage page, const Leaving& leaving);
+  void add_store(PhysPage page, Leaving& leaving, std::uint64_t line, const ByteMask& mask, Cycle when);
   void finish_instruction(Wavefront& wave);
   /// How the L1's MSHRs remember who waits: a wavefront's slot and one of its loads.
   static L1MshrFile::Target load_target(const Wavefront& wave, unsigned load) {
@@ -244,7 +247,7 @@ class alignas(kHostLine) ComputeUnit {
   StallReason stall_reason_ = StallReason::None;  ///< what the access that was tried last lacks
   bool trying_translated_ = false;                ///< which of the two asks for room now
   std::vector<Wavefront> waves_;
-  std::vector<Transaction> wakings_;  ///< by wavefront slot: its event
+  std::vector<WaveEvent> wakings_;  ///< by wavefront slot: its event
   std::size_t next_page_ = 0;
   std::vector<PageAccess> pages_;
   Wavefront* turn_ = nullptr;  ///< who comes from the queue and may pass the others in it
@@ -254,12 +257,11 @@ class alignas(kHostLine) ComputeUnit {
   unsigned index_;
   HandlerId wave_handler_;
   std::vector<Cycle> simd_free_;
-  std::vector<std::uint16_t> partial_;  ///< bytes of the lines that a store writes in part
   ComputeUnitStats stats_;
   GroupListener& listener_;
   ScalarCache& scalar_;
   std::vector<L1Image> images_;       ///< by L1 slot, when the oracle is on
-  std::vector<ByteMask> byte_masks_;  ///< of the lines that a store or atomic writes in part; the same
+  std::vector<ByteMask> byte_masks_;  ///< of the lines that a store writes in part; of an atomic, when the oracle is on
   std::vector<Workgroup> groups_;
   std::vector<std::uint32_t> simd_waves_;
   Cycle local_free_ = 0;

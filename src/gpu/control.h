@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sim/transaction.h"
+#include "memory/packet.h"
 
 namespace nearfar {
 
@@ -26,16 +26,9 @@ struct Control {
   bool last_of_first = false;  ///< Launch: the last launch of an application's first execution
 };
 
-inline void put(Transaction& t, const Control& control) {
-  t.user = static_cast<std::uint32_t>(control.kind);
-  t.mask = control.value;
-  t.line = PhysLine{control.count};
-  t.application = control.application;
-  t.cu = control.last_of_first ? 1 : 0;
-}
-
-inline Control get(const Transaction& t) {
-  return {static_cast<ControlKind>(t.user), t.mask, t.line.value, t.application, t.cu != 0};
-}
+struct ControlMessage : Packet {
+  Control control;
+};
+static_assert(EventType<ControlMessage>);
 
 }  // namespace nearfar

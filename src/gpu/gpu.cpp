@@ -22,7 +22,7 @@ Split effective(Split asked, DispatchPolicy policy) {
 }  // namespace
 
 Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-         DataWatch* watch, TranslationOracle* translation_oracle)
+         ByteMaskPool& masks, DataWatch* watch, TranslationOracle* translation_oracle)
     : partition_(partition),
       spec_(spec.gpu),
       link_(spec.link),
@@ -32,9 +32,10 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       start_jitter_(spec.perturb),
       write_back_(spec.write_back_at_release),
       watch_(watch),
-      context_(partition, spec_, spec.translation.latency, spec.remote_cache == RemoteCache::L1, watch),
-      l2_(partition, spec.gpu.l2, spec.gpu.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, watch),
-      network_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
+      context_(partition, spec_, spec.translation.latency, spec.remote_cache != RemoteCache::None, watch),
+      l2_(partition, spec.gpu.l2, spec.gpu.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, masks, watch),
+      network_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this, masks),
+      remote_home_(network_),
       translation_(spec.translation),
       page_size_(spec.page.size),
       memory_hop_(spec.iommu.memory_hop),
@@ -43,9 +44,9 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   network_.perturb(spec.perturb);
   context_.own_copies = spec.policy == PagePolicy::NoFault;
   context_.l2 = &l2_;
-  context_.network = &network_;
+  context_.masks = &masks;
+  l2_.route_remote({&remote_home_, spec.remote_cache == RemoteCache::L1L2, topology.host()});
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
-  if (partition.many_partitions()) partition.set_preparation<&Gpu::prepare_leave, Gpu>(context_.leave_handler);
   make_translation(spec, translation_oracle);
   scalars_.reserve(spec_.shader_arrays);
   for (unsigned a = 0; a < spec_.shader_arrays; ++a) scalars_.emplace_back(context_, a);
@@ -56,7 +57,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
 }
 
 void Gpu::cover(ProtocolCoverage& coverage) {
-  l2_.cover(&coverage.l2);
+  l2_.cover(&coverage.l2, &coverage.remote_lines);
   for (ScalarCache& scalar : scalars_) scalar.cover(&coverage.scalar_l1);
   for (ComputeUnit& cu : cus_) cu.cover(&coverage.vector_l1);
 }
@@ -84,7 +85,10 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   const bool counts = spec.policy == PagePolicy::AccessCounter;
   tracker_ = std::make_unique<PageAccessTracker>(topology_.devices(), page_size_,
                                                  counts ? spec.access_counter : AccessCounterSpec{.threshold = 0});
-  if (spec.moves_pages()) context_.tracker = tracker_.get();
+  if (spec.moves_pages()) {
+    context_.tracker = tracker_.get();
+    remote_home_.set_tracker(*tracker_);
+  }
   l2_.follow_pages();
   context_.translation_oracle = spec.migration.free_invalidation() ? nullptr : oracle;
   GmmuOptions options;
@@ -105,57 +109,46 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
 
 // ------------------------------------------------------------------------------------------------ path of an access
 
-void Gpu::prepare_leave(const Transaction& t, PrefetchStep step) const {
-  if (t.line.page().device() == partition_.device()) l2_.prefetch(t.line.page(), t.mask, step);
+/// Lines of a page leave an L1 for the L2.
+void Gpu::on_leave(LineRequest* request) {
+  request->stage_start = static_cast<std::uint32_t>(partition_.now());
+  l2_.request(request);
 }
 
-/// Lines of a page leave an L1: to the L2 if their home is here, else over the link.
-void Gpu::on_leave(Transaction* t) {
-  t->stage_start = static_cast<std::uint32_t>(partition_.now());
-  const PhysPage page = t->line.page();
-  if (page.device() == partition_.device()) {
-    l2_.own_request(t);
+void Gpu::lines_served(LineRequest* request) {
+  if (request->kind == RequestKind::TableRead) {
+    table_reader_.served(request);
     return;
   }
-  if (context_.tracker != nullptr) {
-    context_.tracker->count_remote(page, static_cast<std::uint32_t>(std::popcount(t->mask)));
-  }
-  t->destination = page.device().value;
-  network_.send_request(t);
-}
-
-void Gpu::lines_served(Transaction* t) {
-  if (t->kind == TransactionKind::TableRead) {
-    table_reader_.served(t);
-    return;
-  }
-  if (t->kind == TransactionKind::ScalarRead) {
-    scalars_[t->cu].fill(t->line, cus_);
+  if (request->kind == RequestKind::ScalarRead) {
+    scalars_[request->unit].fill(request->line, cus_);
   } else {
-    cus_[t->cu].fill(t->line.page(), t->mask);
+    cus_[request->unit].fill(request->line.page(), request->mask);
   }
-  partition_.pool().release(t);
+  partition_.pool().release(request);
 }
 
-void Gpu::on_reply(Transaction* t) {
-  const auto lines = static_cast<unsigned>(std::popcount(t->mask));
-  if (t->kind == TransactionKind::Write) {
-    if (watch_ != nullptr) watch_->stores_acknowledged(t->user, t->mask);
-    cus_[t->cu].stores_ordered(t->line.page(), lines);
-    partition_.pool().release(t);
+void Gpu::on_reply(LineRequest* reply) {
+  const unsigned lines = reply->lines();
+  if (reply->kind == RequestKind::Write) {
+    l2_.stores_acknowledged(*reply);
+    if (watch_ != nullptr) watch_->stores_acknowledged(reply->record, reply->mask);
+    cus_[reply->unit].stores_ordered(reply->line.page(), lines);
+    partition_.pool().release(reply);
     return;
   }
-  if (t->kind != TransactionKind::ScalarRead) {
-    context_.latency.reply_link += lines * std::uint64_t{static_cast<std::uint32_t>(partition_.now()) - t->stage_start};
+  if (reply->kind != RequestKind::ScalarRead) {
+    const std::uint32_t took = static_cast<std::uint32_t>(partition_.now()) - reply->stage_start;
+    context_.latency.reply_link += lines * std::uint64_t{took};
   }
-  lines_served(t);
+  l2_.remote_reply(reply);
 }
 
 // ------------------------------------------------------------------------------------------------------- translation
 
-void Gpu::on_message(Transaction* t) {
-  const Message message = Message::get(*t);
-  partition_.pool().release(t);
+void Gpu::on_message(Packet* packet) {
+  const Message message = Message::get(static_cast<const Transaction&>(*packet));
+  partition_.pool().release(packet);
   if (gmmu_) {
     gmmu_->receive(message);
   } else if (!parts_.take(message)) {
@@ -181,6 +174,7 @@ void Gpu::drop_lines(PhysPage page) {
   const std::uint64_t lines = tracker_->lines(page);
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
     const PhysPage frame{page.device(), page.frame() + i};
+    l2_.drop_remote_lines(frame, lines);
     tracker_->for_users(page, cus_.size(), [&](unsigned cu) {
       cus_[cu].drop(frame, lines);
       scalars_[cu / spec_.cus_per_array].drop(frame, lines);
@@ -220,9 +214,7 @@ void Gpu::page_came(PhysPage from, PhysPage to) {
 /// A walker's read: through the L2 cache like data, or, beside an IOMMU, straight from memory.
 void Gpu::read_table(PhysLine line, Transaction* t, HandlerId done) {
   if (svm_) {
-    t->line = line;
-    t->user += static_cast<std::uint32_t>(2 * memory_hop_);
-    l2_.dram().read(t, done);
+    l2_.dram().read(line, t, done, t->user + 2 * memory_hop_);
     return;
   }
   table_reader_.read(line, t, done);
@@ -230,9 +222,9 @@ void Gpu::read_table(PhysLine line, Transaction* t, HandlerId done) {
 
 // -------------------------------------------------------------------------------------------------------- dispatcher
 
-void Gpu::on_control(Transaction* t) {
-  const Control control = get(*t);
-  partition_.pool().release(t);
+void Gpu::on_control(Packet* packet) {
+  const Control control = static_cast<const ControlMessage&>(*packet).control;
+  partition_.pool().release(packet);
   switch (control.kind) {
     case ControlKind::Launch: start_launch(control); break;
     case ControlKind::Groups:
@@ -273,6 +265,7 @@ void Gpu::start_launch(const Control& control) {
   accesses_before_ = accesses();
   for (ScalarCache& scalar : scalars_) scalar.acquire();
   for (ComputeUnit& cu : cus_) cu.acquire();
+  l2_.drop_remote_lines();
 
   const Split split = effective(launch.split, dispatch_);
   greedy_ = split == Split::Greedy && process.gpus > 1;
@@ -356,12 +349,10 @@ void Gpu::execution_ends() {
 }
 
 void Gpu::tell_host(const Control& control) {
-  Transaction* t = partition_.pool().allocate();
-  put(*t, control);
-  t->requester = partition_.device().value;
-  t->destination = topology_.host().value;
-  t->wire_bytes = static_cast<std::uint16_t>(link_.header);
-  network_.send_control(t);
+  auto* message = partition_.pool().allocate<ControlMessage>();
+  message->control = control;
+  message->destination = topology_.host().value;
+  network_.send_control(message);
 }
 
 // ----------------------------------------------------------------------------------------------------------- account

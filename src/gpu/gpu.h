@@ -11,6 +11,7 @@
 
 #include "gpu/compute_unit.h"
 #include "gpu/control.h"
+#include "gpu/remote_home.h"
 #include "gpu/scalar_cache.h"
 #include "interconnect/network_interface.h"
 #include "machine/system_spec.h"
@@ -42,34 +43,28 @@ class Gpu final : public NetworkClient,
                   public Watched {
  public:
   Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-      DataWatch* watch, TranslationOracle* translation_oracle);
+      ByteMaskPool& masks, DataWatch* watch, TranslationOracle* translation_oracle);
 
   // The path of an access: what leaves an L1, and what comes back to it.
-  void lines_served(Transaction* t) override;
+  void lines_served(LineRequest* request) override;
   void stores_ordered(unsigned cu, PhysPage page, unsigned lines) override { cus_[cu].stores_ordered(page, lines); }
-  void answer(Transaction* t, Cycle after) override { network_.answer(t, after); }
-  Spacing reply_spacing(const Transaction& t) const override { return network_.reply_spacing(t); }
+  void answer(LineRequest* request, Cycle after) override { network_.answer(request, after); }
+  Spacing reply_spacing(const LineRequest& request) const override { return network_.reply_spacing(request); }
   void requests_taken(DeviceId source, std::uint32_t count) override { network_.requests_taken(source, count); }
-  void l2_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }
+  void l2_has_room(Waiter waiter) override { ComputeUnit::room_freed(cus_, waiter); }
   void flushed() override;
 
-  void on_request(Transaction* t, Spacing spacing) override { l2_.remote_request(t, spacing); }
-  void on_reply(Transaction* t) override;
-  void on_control(Transaction* t) override;
-  void on_message(Transaction* t) override;
-  void prepare_served(const Transaction& t, PrefetchStep step) const override {
-    if (t.kind == TransactionKind::Read || t.kind == TransactionKind::Atomic) cus_[t.cu].prepare_fill(t, step);
-  }
-  void prepare_arrival(const Transaction& t, PrefetchStep step) const override {
-    if (!t.reply) {
-      l2_.prefetch(t.line.page(), t.mask, step);
-    } else if (t.kind == TransactionKind::Write) {
-      cus_[t.cu].prepare_stores_ordered(step);
+  void on_request(LineRequest* request, Spacing spacing) override { l2_.remote_request(request, spacing); }
+  void on_reply(LineRequest* reply) override;
+  void on_control(Packet* packet) override;
+  void on_message(Packet* packet) override;
+  void network_has_room(Waiter waiter) override {
+    if (L2Cache::is_bank(waiter)) {
+      l2_.remote_has_room(waiter);
     } else {
-      prepare_served(t, step);
+      ComputeUnit::room_freed(cus_, waiter);
     }
   }
-  void network_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }
 
   void group_done(unsigned cu) override;
   void stores_settled() override { try_release(); }
@@ -119,8 +114,7 @@ class Gpu final : public NetworkClient,
   std::function<void(Gpu&)> on_first_execution;
 
  private:
-  void prepare_leave(const Transaction& t, PrefetchStep step) const;
-  void on_leave(Transaction* t);
+  void on_leave(LineRequest* request);
   void start_launch(const Control& control);
   void start_groups();
   bool start_one(unsigned cu);
@@ -143,6 +137,7 @@ class Gpu final : public NetworkClient,
   GpuContext context_;
   L2Cache l2_;
   NetworkInterface network_;
+  RemoteHome remote_home_;
   std::vector<ScalarCache> scalars_;
   std::vector<ComputeUnit> cus_;
 
@@ -186,6 +181,7 @@ void Gpu::for_each_stats(Visit visit) {
     visit("array" + std::to_string(i) + ".l1s", "l1s", scalars_[i].stats());
   }
   visit("", "l2", l2_.stats());
+  if (l2_.caches_remote_lines()) visit("", "l2.remote", l2_.remote_stats());
   DramStats dram = l2_.dram().stats();
   visit("", "dram", dram);
   visit("", "link", network_.stats());

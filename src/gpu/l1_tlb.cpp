@@ -15,11 +15,6 @@ void L1TlbStats::describe(StatVisitor& visitor) {
 ParkedAccess& L1Tlb::park(const PageAccess& access) {
   ParkedAccess* parked = pool_.allocate();
   static_cast<PageAccess&>(*parked) = access;
-  if (access.kind == OpKind::Store) {
-    const auto partial = static_cast<std::size_t>(std::popcount(access.lines & ~access.whole));
-    parked->partial_bytes.assign(access.partial, access.partial + partial);
-    parked->partial = parked->partial_bytes.data();
-  }
   if (access.masks != nullptr) {
     parked->byte_masks.assign(access.masks, access.masks + std::popcount(access.lines & ~access.whole));
     parked->masks = parked->byte_masks.data();

@@ -29,15 +29,15 @@ struct L1TlbStats {
 /// The lines of one page that a memory instruction touches, on their way through the load/store unit.
 struct PageAccess {
   VirtPage virtual_page;
-  PhysPage page;                           ///< once translated
-  std::uint64_t lines = 0;                 ///< not yet looked up
-  std::uint64_t whole = 0;                 ///< stores: lines written completely
-  const std::uint16_t* partial = nullptr;  ///< stores: bytes of the lines that are not, in order
-  const ByteMask* masks = nullptr;         ///< which bytes these are; for the data oracle, of atomics too
-  Wavefront* wave = nullptr;               ///< loads, atomics, scalar loads: who waits
-  std::uint16_t bytes = 0;                 ///< of an element
-  std::uint8_t load = 0;                   ///< load slot of the wavefront
-  std::uint8_t slot = 0;                   ///< of the wavefront itself
+  PhysPage page;                    ///< once translated
+  std::uint64_t lines = 0;          ///< not yet looked up
+  std::uint64_t whole = 0;          ///< stores: lines written completely
+  const ByteMask* masks = nullptr;  ///< stores: the bytes written of lines that are not, in order; where the data
+                                    ///< oracle is on, of atomics too
+  Wavefront* wave = nullptr;        ///< loads, atomics, scalar loads: who waits
+  std::uint16_t bytes = 0;          ///< of an element
+  std::uint8_t load = 0;            ///< load slot of the wavefront
+  std::uint8_t slot = 0;            ///< of the wavefront itself
   OpKind kind = OpKind::Load;
   bool translated = false;
   bool buffered = false;  ///< stores: the store buffer has room for its lines already
@@ -46,7 +46,6 @@ struct PageAccess {
 /// A page access that waits for its translation, or, with it, for its turn in the load/store unit.
 struct ParkedAccess : PageAccess {
   ParkedAccess* next = nullptr;
-  std::vector<std::uint16_t> partial_bytes;
   std::vector<ByteMask> byte_masks;
 };
 

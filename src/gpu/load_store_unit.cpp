@@ -56,13 +56,12 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
   if (kind == OpKind::Store) {
     ++stats_.vector_stores;
     const Stores stores = context_.coalescer.stores(context_.lanes, bytes);
-    partial_.clear();
-    for (const PartialLine& line : stores.partial) partial_.push_back(static_cast<std::uint16_t>(line.count()));
+    keep_byte_masks(stores);
     for (const StoreGroup& group : stores.groups) {
       access.virtual_page = group.page;
       access.lines = group.lines;
       access.whole = group.full;
-      access.partial = partial_.data() + group.first_partial;
+      access.masks = byte_masks_.data() + group.first_partial;
       pages_.push_back(access);
     }
   } else {
@@ -79,7 +78,16 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
     wave.lines_left[load] = 1;  // the instruction itself, until it has left the unit
     ++wave.loads_issued;
   }
-  if (context_.watch != nullptr && kind != OpKind::Load) keep_byte_masks(kind, bytes);
+  if (context_.watch != nullptr && kind == OpKind::Atomic) {
+    // Loads and atomics are coalesced to lines only; the data oracle wants to know the bytes.
+    const Stores stores = context_.coalescer.stores(context_.lanes, bytes);
+    keep_byte_masks(stores);
+    for (PageAccess& page : pages_) {
+      const auto group = std::ranges::find(stores.groups, page.virtual_page, &StoreGroup::page);
+      page.masks = byte_masks_.data() + group->first_partial;
+      page.whole = group->full;
+    }
+  }
   std::uint64_t lines = 0;
   for (PageAccess& page : pages_) {
     lines += static_cast<std::uint64_t>(std::popcount(page.lines));
@@ -98,16 +106,10 @@ void ComputeUnit::take_instruction(Wavefront& wave) {
   l1_.start_instruction(context_.partition.now() + (has_tlb() ? 0 : context_.translation_latency));
 }
 
-/// Which bytes of its lines an instruction writes, for the data oracle. Loads and atomics are coalesced to lines only.
-void ComputeUnit::keep_byte_masks(OpKind kind, unsigned bytes) {
-  const Stores stores = context_.coalescer.stores(context_.lanes, bytes);
+/// Which bytes an instruction writes of its lines that are not written whole.
+void ComputeUnit::keep_byte_masks(const Stores& stores) {
   byte_masks_.clear();
   for (const PartialLine& line : stores.partial) byte_masks_.push_back({line.bytes});
-  for (PageAccess& page : pages_) {
-    const auto group = std::ranges::find(stores.groups, page.virtual_page, &StoreGroup::page);
-    page.masks = byte_masks_.data() + group->first_partial;
-    if (kind == OpKind::Atomic) page.whole = group->full;
-  }
 }
 
 /// The bytes that the next line of an access writes; lines come in order.
@@ -115,14 +117,14 @@ ByteMask ComputeUnit::bytes_written(PageAccess& page, std::uint64_t line) const 
   return (page.whole & line) != 0 ? ByteMask::all(static_cast<unsigned>(context_.spec.line)) : *page.masks++;
 }
 
-/// The data oracle is told that a load hits the L1.
-void ComputeUnit::tell_hit(const PageAccess& page, PhysLine line, TagArray::Slot slot) {
+/// The data oracle sees that a load hits the L1.
+void ComputeUnit::watch_hit(const PageAccess& page, PhysLine line, TagArray::Slot slot) {
   context_.watch->l1_hit(unit(), context_.application, {location_of(page).value + line.index()}, line, images_[slot]);
 }
 
-/// The data oracle is told of a line that an access writes, on its way to the home.
-void ComputeUnit::tell_stored(PageAccess& page, PhysLine line, TagArray::Slot slot, Leaving& leaving) {
-  const ByteMask mask = bytes_written(page, std::uint64_t{1} << line.index());
+/// The data oracle sees a line that an access writes, on its way to the home.
+void ComputeUnit::watch_store(const PageAccess& page, PhysLine line, TagArray::Slot slot, const ByteMask& mask,
+                              Leaving& leaving) {
   leaving.record =
       context_.watch->store_issued(leaving.record, unit(), context_.application, location_of(page), line, mask);
   if (slot != TagArray::kNone) context_.watch->l1_written(unit(), images_[slot], mask);
@@ -339,10 +341,9 @@ bool ComputeUnit::ask_for(PhysLine line) {
 
 bool ComputeUnit::take_room(PhysLine line) {
   const auto me = static_cast<std::uint16_t>(index_ << 1 | (trying_translated_ ? 1U : 0U));
-  const bool taken = line.device() == context_.device() ? context_.l2->reserve(line, me)
-                                                        : context_.network->reserve(line.device(), me);
-  if (!taken) stall_reason_ = StallReason::Room;
-  return taken;
+  if (context_.l2->reserve(line, me)) return true;
+  stall_reason_ = StallReason::Room;
+  return false;
 }
 
 /// Looks up the lines of a page: those held are ready after the L1's latency, those pending are merged, the others are
@@ -363,7 +364,7 @@ bool ComputeUnit::load_page(PageAccess& page) {
     if (slot != TagArray::kNone && !is_atomic) {
       ++hits;
       hit_at = l1_.next_line();
-      if (context_.watch != nullptr) tell_hit(page, line, slot);
+      if (context_.watch != nullptr) watch_hit(page, line, slot);
       continue;
     }
     const std::uint64_t bit = page.lines & -page.lines;
@@ -393,7 +394,9 @@ bool ComputeUnit::load_page(PageAccess& page) {
     asked.lines |= bit;
     ++wave.lines_left[load];
     if (is_atomic && slot != TagArray::kNone) l1_.tags().invalidate(slot);
-    if (is_atomic && context_.watch != nullptr) tell_stored(page, line, TagArray::kNone, asked);
+    if (is_atomic && context_.watch != nullptr) {
+      watch_store(page, line, TagArray::kNone, bytes_written(page, bit), asked);
+    }
   }
   if (hits != 0) {
     l1_.stats().load_hits += hits;
@@ -405,13 +408,13 @@ bool ComputeUnit::load_page(PageAccess& page) {
     (is_atomic ? l1_.stats().atomic_lines : l1_.stats().load_lines) += lines;
     context_.latency.l1 += lines * (asked.when - context_.partition.now());
     if (context_.tracker != nullptr) context_.tracker->enter(page.page, static_cast<std::uint32_t>(lines));
-    asked.first_bytes = page.bytes;
+    asked.operand_bytes = page.bytes;
     if (context_.watch != nullptr && is_atomic) context_.watch->atomics_issued(asked.record, unit());
     if (context_.watch != nullptr && !is_atomic) {
       asked.record =
           context_.watch->loads_issued(unit(), context_.application, location_of(page), page.page, asked.lines);
     }
-    send(is_atomic ? TransactionKind::Atomic : TransactionKind::Read, page.page, asked);
+    send_load(page.page, asked, is_atomic);
   }
   return finished(page);
 }
@@ -443,29 +446,29 @@ bool ComputeUnit::store_page(PageAccess& page) {
     } else if (L1MshrFile::Group* pending = l1_.pending().find(line)) {
       pending->poisoned |= std::uint64_t{1} << line.index();  // what is on its way is older than this store
     }
-    if (context_.watch != nullptr) tell_stored(page, line, slot, leaving);
     const std::uint64_t bit = std::uint64_t{1} << line.index();
-    const bool whole = (page.whole & bit) != 0;
-    add_store(page.page, leaving, bit, whole ? static_cast<unsigned>(context_.spec.line) : *page.partial++, leaves);
+    const ByteMask mask = bytes_written(page, bit);
+    if (context_.watch != nullptr) watch_store(page, line, slot, mask, leaving);
+    add_store(page.page, leaving, bit, mask, leaves);
   }
   l1_.stats().store_lines += sent;
   if (context_.tracker != nullptr) context_.tracker->enter(page.page, sent);
-  if (leaving.lines != 0) send(TransactionKind::Write, page.page, leaving);
+  if (leaving.lines != 0) send_store(page.page, leaving);
   return finished(page);
 }
 
 /// Puts a line behind those that leave; where one in part would come to stand between others, these go first.
-void ComputeUnit::add_store(PhysPage page, Leaving& leaving, std::uint64_t line, unsigned bytes, Cycle when) {
+void ComputeUnit::add_store(PhysPage page, Leaving& leaving, std::uint64_t line, const ByteMask& mask, Cycle when) {
   const bool several = (leaving.lines & (leaving.lines - 1)) != 0;
-  if (several && leaving.last_bytes < context_.spec.line) {
-    send(TransactionKind::Write, page, leaving);
+  if (several && leaving.masks.last != ByteMask::all(static_cast<unsigned>(context_.spec.line))) {
+    send_store(page, leaving);
     leaving.lines = 0;
   }
   if (leaving.lines == 0) {
-    leaving.first_bytes = bytes;
+    leaving.masks.first = mask;
     leaving.when = when;
   }
-  leaving.last_bytes = bytes;
+  leaving.masks.last = mask;
   leaving.lines |= line;
 }
 
@@ -476,27 +479,32 @@ bool ComputeUnit::finished(const PageAccess& access) {
   return true;
 }
 
-/// The lines of a page that have to go to their home leave the L1 together.
-void ComputeUnit::send(TransactionKind kind, PhysPage page, const Leaving& leaving) {
-  if (context_.partition.many_partitions() && page.device() == context_.device()) {
-    context_.l2->prefetch(page, leaving.lines, PrefetchStep::First);
+void ComputeUnit::send_load(PhysPage page, const Leaving& leaving, bool atomic) {
+  auto* request = context_.partition.pool().allocate<LoadRequest>();
+  request->target = leaving.target;
+  request->operand_bytes = static_cast<std::uint16_t>(leaving.operand_bytes);
+  send(request, atomic ? RequestKind::Atomic : RequestKind::Read, page, leaving);
+}
+
+void ComputeUnit::send_store(PhysPage page, const Leaving& leaving) {
+  auto* request = context_.partition.pool().allocate<StoreRequest>();
+  const ByteMask whole = ByteMask::all(static_cast<unsigned>(context_.spec.line));
+  if (leaving.masks.first != whole || leaving.masks.last != whole) {
+    request->masks = context_.masks->allocate(context_.device(), leaving.masks);
   }
-  Transaction* t = context_.partition.pool().allocate();
-  t->kind = kind;
-  t->reply = false;
-  t->line = PhysLine{page, 0};
-  t->mask = leaving.lines;
-  t->cu = static_cast<std::uint16_t>(index_);
-  t->data_bytes = static_cast<std::uint16_t>(leaving.first_bytes);
-  if (kind == TransactionKind::Write) {
-    t->last_bytes = leaving.last_bytes;
-  } else {
-    t->target = leaving.target;
-  }
-  t->requester = context_.device().value;
-  t->application = context_.application;
-  t->user = leaving.record;
-  context_.partition.schedule(t, context_.leave_handler, leaving.when);
+  send(request, RequestKind::Write, page, leaving);
+}
+
+/// The lines of a page that have to go on leave the L1 together.
+void ComputeUnit::send(LineRequest* request, RequestKind kind, PhysPage page, const Leaving& leaving) {
+  request->kind = kind;
+  request->line = PhysLine{page, 0};
+  request->mask = leaving.lines;
+  request->unit = static_cast<std::uint16_t>(index_);
+  request->origin = context_.device().value;
+  request->application = context_.application;
+  request->record = leaving.record;
+  context_.partition.schedule(request, context_.leave_handler, leaving.when);
 }
 
 /// Goes on with what stalled for `reason`: accesses whose translation came late first, then the instruction in the

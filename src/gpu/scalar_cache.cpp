@@ -38,24 +38,20 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, VirtPage virtu
   }
   l1_.pending().begin(line, target(cu, slot), static_cast<std::uint32_t>(now));
   if (context_.tracker != nullptr) context_.tracker->enter(line.page(), 1);
-  if (line.device() == context_.device()) {
-    context_.l2->reserve_always(line);
-  } else {
-    context_.network->reserve_always(line.device());
-  }
-  Transaction* t = context_.partition.pool().allocate();
-  t->kind = TransactionKind::ScalarRead;
-  t->reply = false;
-  t->line = line;
-  t->mask = std::uint64_t{1} << line.index();
-  t->cu = static_cast<std::uint16_t>(index_);
-  t->requester = context_.device().value;
-  t->application = context_.application;
-  t->user = context_.watch == nullptr
-                ? 0
-                : context_.watch->loads_issued(unit(), context_.application,
-                                               context_.location_of(virtual_page, line.page()), line.page(), t->mask);
-  context_.partition.schedule(t, context_.leave_handler, looked_up);
+  context_.l2->reserve_always(line);
+  auto* request = context_.partition.pool().allocate<LoadRequest>();
+  request->kind = RequestKind::ScalarRead;
+  request->line = line;
+  request->mask = std::uint64_t{1} << line.index();
+  request->unit = static_cast<std::uint16_t>(index_);
+  request->origin = context_.device().value;
+  request->application = context_.application;
+  request->record =
+      context_.watch == nullptr
+          ? 0
+          : context_.watch->loads_issued(unit(), context_.application, context_.location_of(virtual_page, line.page()),
+                                         line.page(), request->mask);
+  context_.partition.schedule(request, context_.leave_handler, looked_up);
   return Answer::Pending;
 }
 

@@ -7,15 +7,15 @@
 namespace nearfar {
 
 Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topology,
-           const std::vector<Process>& processes, FrameAllocator& frames, DataWatch* watch,
+           const std::vector<Process>& processes, FrameAllocator& frames, ByteMaskPool& masks, DataWatch* watch,
            TranslationOracle* translation_oracle)
     : partition_(partition),
       spec_(spec),
       topology_(topology),
       processes_(processes),
       watch_(watch),
-      llc_(partition, spec.host.llc, spec.host.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, watch),
-      network_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this),
+      llc_(partition, spec.host.llc, spec.host.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, masks, watch),
+      network_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this, masks),
       progress_(processes.size()),
       running_(processes.size()),
       start_handler_(partition.add_handler<&Host::on_start>(this)),
@@ -54,10 +54,10 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
                                    spec.migration.free_invalidation() ? nullptr : translation_oracle);
 }
 
-void Host::start() { partition_.schedule(partition_.pool().allocate(), start_handler_, 0); }
+void Host::start() { partition_.schedule(partition_.pool().allocate<Event>(), start_handler_, 0); }
 
-void Host::on_start(Transaction* t) {
-  partition_.pool().release(t);
+void Host::on_start(Event* event) {
+  partition_.pool().release(event);
   for (std::size_t a = 0; a < processes_.size(); ++a) launch(a);
 }
 
@@ -75,11 +75,11 @@ void Host::launch(std::size_t a) {
       process.gpus > 1 && (spec_.dispatch == DispatchPolicy::Greedy ||
                            (spec_.dispatch == DispatchPolicy::Workload && launch.split == Split::Greedy));
   for (unsigned g = 0; g < process.gpus; ++g) {
-    const DeviceId gpu{static_cast<std::uint8_t>(process.first_gpu + g)};
+    const DeviceId gpu{static_cast<std::uint16_t>(process.first_gpu + g)};
     tell(gpu, {ControlKind::Launch, progress.launch, 0, static_cast<std::uint8_t>(a), last && progress.first});
   }
   for (unsigned g = 0; greedy && g < process.gpus; ++g) {
-    grant(a, DeviceId{static_cast<std::uint8_t>(process.first_gpu + g)}, capacity(launch));
+    grant(a, DeviceId{static_cast<std::uint16_t>(process.first_gpu + g)}, capacity(launch));
   }
 }
 
@@ -94,7 +94,7 @@ void Host::grant(std::size_t a, DeviceId gpu, std::uint64_t groups) {
   progress.next_group += given;
   if (given < left) return;
   for (unsigned g = 0; g < process.gpus; ++g) {
-    tell(DeviceId{static_cast<std::uint8_t>(process.first_gpu + g)},
+    tell(DeviceId{static_cast<std::uint16_t>(process.first_gpu + g)},
          {ControlKind::NoMore, 0, 0, static_cast<std::uint8_t>(a), false});
   }
 }
@@ -108,10 +108,10 @@ std::uint64_t Host::capacity(const Launch& launch) const {
   return groups * gpu.cus();
 }
 
-void Host::on_control(Transaction* t) {
-  const Control control = get(*t);
-  const DeviceId gpu{t->requester};
-  partition_.pool().release(t);
+void Host::on_control(Packet* packet) {
+  const Control control = static_cast<const ControlMessage&>(*packet).control;
+  const DeviceId gpu{packet->origin};
+  partition_.pool().release(packet);
   if (control.kind == ControlKind::GroupsDone) {
     grant(control.application, gpu, control.value);
   } else {
@@ -131,7 +131,7 @@ void Host::share_done(std::size_t a, const Control& control) {
     const Process& process = processes_[a];
     progress.gpus_running = process.gpus;
     for (unsigned g = 0; g < process.gpus; ++g) {
-      tell(DeviceId{static_cast<std::uint8_t>(process.first_gpu + g)},
+      tell(DeviceId{static_cast<std::uint16_t>(process.first_gpu + g)},
            {ControlKind::WriteBack, 0, 0, static_cast<std::uint8_t>(a), false});
     }
     return;
@@ -161,7 +161,7 @@ void Host::execution_done(std::size_t a) {
       end_ = partition_.now();
       if (processes_.size() > 1) {
         for (const Process& process : processes_) {
-          tell(DeviceId{static_cast<std::uint8_t>(process.first_gpu)}, {ControlKind::Stop, 0, 0, 0, false});
+          tell(DeviceId{static_cast<std::uint16_t>(process.first_gpu)}, {ControlKind::Stop, 0, 0, 0, false});
         }
       }
     }
@@ -173,9 +173,9 @@ void Host::execution_done(std::size_t a) {
 
 // ------------------------------------------------------------------------------------------------------- translation
 
-void Host::on_message(Transaction* t) {
-  const Message message = Message::get(*t);
-  partition_.pool().release(t);
+void Host::on_message(Packet* packet) {
+  const Message message = Message::get(static_cast<const Transaction&>(*packet));
+  partition_.pool().release(packet);
   if (parts_.take(message)) return;
   if (mmu_) {
     mmu_->on_message(message);
@@ -225,12 +225,10 @@ void Host::page_came(PhysPage from, PhysPage to) {
 }
 
 void Host::tell(DeviceId gpu, const Control& control) {
-  Transaction* t = partition_.pool().allocate();
-  put(*t, control);
-  t->requester = partition_.device().value;
-  t->destination = gpu.value;
-  t->wire_bytes = static_cast<std::uint16_t>(spec_.link.header);
-  network_.send_control(t);
+  auto* message = partition_.pool().allocate<ControlMessage>();
+  message->control = control;
+  message->destination = gpu.value;
+  network_.send_control(message);
 }
 
 bool Host::idle() const {

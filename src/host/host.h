@@ -39,28 +39,24 @@ class Host final : public NetworkClient,
                    public WalkMemory {
  public:
   Host(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
-       FrameAllocator& frames, DataWatch* watch, TranslationOracle* translation_oracle);
+       FrameAllocator& frames, ByteMaskPool& masks, DataWatch* watch, TranslationOracle* translation_oracle);
 
   /// Launches the first kernel of every application at cycle 0.
   void start();
 
-  void lines_served(Transaction* t) override { table_reader_.served(t); }  // only walkers read here
-  void stores_ordered(unsigned, PhysPage, unsigned) override {}            // the host has no compute units
-  void answer(Transaction* t, Cycle after) override { network_.answer(t, after); }
-  Spacing reply_spacing(const Transaction& t) const override { return network_.reply_spacing(t); }
+  void lines_served(LineRequest* request) override { table_reader_.served(request); }  // only walkers read here
+  void stores_ordered(unsigned, PhysPage, unsigned) override {}                        // the host has no compute units
+  void answer(LineRequest* request, Cycle after) override { network_.answer(request, after); }
+  Spacing reply_spacing(const LineRequest& request) const override { return network_.reply_spacing(request); }
   void requests_taken(DeviceId source, std::uint32_t count) override { network_.requests_taken(source, count); }
-  void l2_has_room(std::uint16_t) override {}
+  void l2_has_room(Waiter) override {}
   void flushed() override {}
 
-  void on_request(Transaction* t, Spacing spacing) override { llc_.remote_request(t, spacing); }
-  void on_reply(Transaction*) override {}
-  void on_control(Transaction* t) override;
-  void on_message(Transaction* t) override;
-  void prepare_served(const Transaction&, PrefetchStep) const override {}
-  void prepare_arrival(const Transaction& t, PrefetchStep step) const override {
-    llc_.prefetch(t.line.page(), t.mask, step);
-  }
-  void network_has_room(std::uint16_t) override {}
+  void on_request(LineRequest* request, Spacing spacing) override { llc_.remote_request(request, spacing); }
+  void on_reply(LineRequest*) override {}
+  void on_control(Packet* packet) override;
+  void on_message(Packet* packet) override;
+  void network_has_room(Waiter) override {}
 
   void send(DeviceId to, const Message& message) override;
   bool can_write_back(PhysPage page) override;
@@ -116,7 +112,7 @@ class Host final : public NetworkClient,
     bool first = true;  ///< in its first execution
   };
 
-  void on_start(Transaction* t);
+  void on_start(Event* event);
   void launch(std::size_t application);
   void grant(std::size_t application, DeviceId gpu, std::uint64_t groups);
   void share_done(std::size_t application, const Control& control);

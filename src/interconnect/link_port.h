@@ -1,8 +1,8 @@
 // One direction of a link: it passes bytes at an exact rate, and decides who is next where several wait.
 //
-// Messages wait by channel and flow: the destinations at a sender's output, the sources at a receiver's input. Channels
-// take turns, and so do the flows of a channel, a burst at a time; the port is never idle while something may go. The
-// port knows who waits and when it is free; the network interface keeps the queues.
+// Messages wait by traffic class and flow: the destinations at a sender's output, the sources at a receiver's input.
+// Classes take turns, and so do the flows of a class, a burst at a time; the port is never idle while something may go.
+// The port knows who waits and when it is free; the network interface keeps the queues.
 //
 // Time is in ticks, so that no rounding accumulates: with q = gcd(bandwidth, clock), one byte is clock/q ticks and one
 // cycle is bandwidth/q ticks.
@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "memory/packet.h"
 #include "sim/device_set.h"
 #include "sim/divider.h"
 #include "sim/spacing.h"
@@ -23,10 +24,6 @@ namespace nearfar {
 
 class LinkPort {
  public:
-  /// What takes turns on a link. A message in transit needs no credit any more, and translation messages need none.
-  enum Channel : std::uint8_t { kRequests, kReplies, kOthers };
-  static constexpr unsigned kChannels = 3;
-
   LinkPort(std::uint64_t bytes_per_second, std::uint64_t clock_hertz)
       : cycle_(bytes_per_second / std::gcd(bytes_per_second, clock_hertz)),
         ticks_per_byte_(clock_hertz / std::gcd(bytes_per_second, clock_hertz)) {}
@@ -42,35 +39,39 @@ class LinkPort {
   // ---------------------------------------------------------------------------------------------- who waits
 
   /// Whether something waits that may go.
-  bool waiting() const { return channels_ != 0; }
-  /// The first of the queue of a channel and flow may go, from tick `now` on.
-  void add(Channel channel, unsigned flow, std::uint64_t now) {
-    if (channels_ == 0) free_ = std::max(free_, now);  // it has been idle until now
-    flows_[channel].insert(flow);
-    channels_ |= 1U << channel;
+  bool waiting() const { return classes_ != 0; }
+  /// The first of the queue of a class and flow may go, from tick `now` on.
+  void add(TrafficClass traffic, unsigned flow, std::uint64_t now) {
+    if (classes_ == 0) free_ = std::max(free_, now);  // it has been idle until now
+    const auto which = static_cast<unsigned>(traffic);
+    flows_[which].insert(flow);
+    classes_ |= 1U << which;
   }
   /// That queue is empty or has to wait for something else.
-  void remove(Channel channel, unsigned flow) {
-    flows_[channel].erase(flow);
-    if (flows_[channel].empty()) channels_ &= ~(1U << channel);
+  void remove(TrafficClass traffic, unsigned flow) {
+    const auto which = static_cast<unsigned>(traffic);
+    flows_[which].erase(flow);
+    if (flows_[which].empty()) classes_ &= ~(1U << which);
   }
 
   struct Turn {
-    Channel channel;
+    TrafficClass traffic;
     unsigned flow;
   };
   /// Whose turn it is, of those that wait.
   Turn next() {
-    const auto later = static_cast<unsigned>(channels_ >> next_channel_ << next_channel_);
-    const auto channel = static_cast<Channel>(std::countr_zero(later != 0 ? later : channels_));
-    const unsigned flow = flows_[channel].first_around(next_flow_[channel]);
-    took_turn(channel, flow);
-    return {channel, flow};
+    const unsigned later = classes_ >> next_class_ << next_class_;
+    const auto which = static_cast<unsigned>(std::countr_zero(later != 0 ? later : classes_));
+    const auto traffic = static_cast<TrafficClass>(which);
+    const unsigned flow = flows_[which].first_around(next_flow_[which]);
+    took_turn(traffic, flow);
+    return {traffic, flow};
   }
   /// A message that did not have to wait has used its turn.
-  void took_turn(Channel channel, unsigned flow) {
-    next_channel_ = channel + 1U;
-    next_flow_[channel] = flow + 1;
+  void took_turn(TrafficClass traffic, unsigned flow) {
+    const auto which = static_cast<unsigned>(traffic);
+    next_class_ = which + 1;
+    next_flow_[which] = flow + 1;
   }
 
   // ---------------------------------------------------------------------------------------------- passing
@@ -110,10 +111,10 @@ class LinkPort {
   std::uint64_t ticks_per_byte_;
   std::uint64_t free_ = 0;
   std::uint64_t bytes_ = 0;
-  unsigned channels_ = 0;  ///< a bit for each channel in which something may go
-  unsigned next_channel_ = 0;
-  std::array<unsigned, kChannels> next_flow_{};
-  std::array<DeviceSet, kChannels> flows_;
+  unsigned classes_ = 0;  ///< a bit for each class in which something may go
+  unsigned next_class_ = 0;
+  std::array<unsigned, kTrafficClasses> next_flow_{};
+  std::array<DeviceSet, kTrafficClasses> flows_;
 };
 
 }  // namespace nearfar

@@ -5,29 +5,15 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/prefetch.h"
-
 namespace nearfar {
 namespace {
 
-LinkPort::Channel channel_of(const Transaction& t) {
-  if (t.reply || t.kind == TransactionKind::Control) return LinkPort::kReplies;
-  return t.kind == TransactionKind::Message ? LinkPort::kOthers : LinkPort::kRequests;
-}
-
-/// Whether a message is a device's own, or one in transit. Launches and translation carry other things in `line`, and
-/// their requester is whoever sends them, in answers too.
-bool begins_at(DeviceId device, const Transaction& t) {
-  if (t.kind >= TransactionKind::Control || !t.reply) return t.requester == device.value;
-  return t.line.device() == device;
-}
+const LineRequest& as_lines(const Packet& packet) { return static_cast<const LineRequest&>(packet); }
 
 /// Requests and replies are for lines of a page and take a packet each; other messages are one packet.
-std::uint32_t packets(const Transaction& t) {
-  return t.kind < TransactionKind::Control ? static_cast<std::uint32_t>(std::popcount(t.mask)) : 1;
-}
+std::uint32_t packets(const Packet& packet) { return packet.type == PacketType::Lines ? as_lines(packet).lines() : 1; }
 
-/// Who was waiters is woken when this many places are free, so that one wake-up moves several requests. The link
+/// Who waits is woken when this many places are free, so that one wake-up moves several requests. The link
 /// does not notice: the queue still holds more than it can send meanwhile.
 std::uint32_t wake_margin(std::uint32_t queue) { return std::clamp<std::uint32_t>(queue / 8, 1, 32); }
 
@@ -54,12 +40,15 @@ void LinkStats::describe(StatVisitor& visitor) {
 }
 
 NetworkInterface::NetworkInterface(Partition& partition, const LinkSpec& spec, const Topology& topology,
-                                   std::uint64_t line_bytes, std::uint64_t clock_hertz, NetworkClient& client)
+                                   std::uint64_t line_bytes, std::uint64_t clock_hertz, NetworkClient& client,
+                                   ByteMaskPool& masks)
     : partition_(partition),
       spec_(spec),
       topology_(topology),
       line_bytes_(line_bytes),
       client_(client),
+      masks_(masks),
+      format_(std::make_unique<PlainPacketFormat>(spec.header, spec.reply_header, line_bytes)),
       outputs_(topology.outputs(partition.device()), LinkPort(spec.bandwidth.bytes_per_second, clock_hertz)),
       inputs_(topology.inputs(partition.device()), outputs_.front()),
       destinations_(topology.devices()),
@@ -69,116 +58,148 @@ NetworkInterface::NetworkInterface(Partition& partition, const LinkSpec& spec, c
       queue_limit_(spec.queue),
       wake_margin_(wake_margin(spec.queue)),
       room_check_(std::max<Cycle>(1, outputs_.front().duration(wake_margin_ * (spec.header + line_bytes / 4)))),
-      room_event_(partition.pool().allocate()),
+      room_event_(partition.pool().allocate<Event>()),
       room_handler_(partition.add_handler<&NetworkInterface::on_room>(this)) {
+  const auto line = static_cast<std::uint32_t>(line_bytes);
+  whole_write_bytes_ = format_->wire_bytes(PacketRole::WriteRequest, line, false);
+  read_request_bytes_ = format_->wire_bytes(PacketRole::ReadRequest, 0, false);
+  read_reply_bytes_ = format_->wire_bytes(PacketRole::ReadReply, line, false);
+  write_reply_bytes_ = format_->wire_bytes(PacketRole::WriteReply, 0, false);
   for (unsigned to = 0; to < destinations_.size(); ++to) {
-    destinations_[to].hop = topology.route(partition.device(), DeviceId{static_cast<std::uint8_t>(to)});
+    destinations_[to].hop = topology.route(partition.device(), DeviceId{static_cast<std::uint16_t>(to)});
     destinations_[to].credits = spec.credits;
   }
   partition.set_network(this);
   partition.set_port<&NetworkInterface::on_arrival>(MessagePort::Network, this);
   partition.set_port<&NetworkInterface::on_credit>(MessagePort::Credit, this);
-  if (!partition.many_partitions()) return;
-  partition.set_preparation<&NetworkInterface::prepare_arrival, NetworkInterface>(MessagePort::Network);
 }
 
 /// A write of part of a line says which bytes.
-std::uint64_t NetworkInterface::write_packet(std::uint64_t bytes) const {
-  return spec_.header + bytes + (bytes < line_bytes_ ? line_bytes_ / 8 : 0);
+std::uint32_t NetworkInterface::write_packet(const ByteMask& mask) const {
+  const unsigned bytes = mask.count();
+  return bytes == line_bytes_ ? whole_write_bytes_ : format_->wire_bytes(PacketRole::WriteRequest, bytes, true);
 }
 
-std::uint64_t NetworkInterface::request_packet(const Transaction& t) const {
-  if (t.kind == TransactionKind::Write) return write_packet(t.data_bytes);
-  return spec_.header + (t.kind == TransactionKind::Atomic ? t.data_bytes : 0U);
+/// The size of a request's first packet.
+std::uint32_t NetworkInterface::request_packet(const LineRequest& request) const {
+  if (request.kind == RequestKind::Write) {
+    const ByteMasksId masks = as_store(request).masks;
+    return masks == 0 ? whole_write_bytes_ : write_packet(masks_.at(masks).first);
+  }
+  if (request.kind != RequestKind::Atomic) return read_request_bytes_;
+  return format_->wire_bytes(PacketRole::AtomicRequest, as_load(request).operand_bytes, false);
 }
 
-std::uint64_t NetworkInterface::reply_packet(const Transaction& t) const {
-  if (t.kind == TransactionKind::Write) return spec_.reply_header;
-  return spec_.reply_header + (t.kind == TransactionKind::Atomic ? t.data_bytes : line_bytes_);
+std::uint32_t NetworkInterface::reply_packet(const LineRequest& request) const {
+  if (request.kind == RequestKind::Write) return write_reply_bytes_;
+  if (request.kind != RequestKind::Atomic) return read_reply_bytes_;
+  return format_->wire_bytes(PacketRole::AtomicReply, as_load(request).operand_bytes, false);
 }
 
 /// Bytes of the packets of a burst behind its first.
-std::uint64_t NetworkInterface::bytes_behind(const Transaction& t) const {
-  const std::uint64_t behind = packets(t) - 1;
+std::uint64_t NetworkInterface::bytes_behind(const Packet& packet) const {
+  const std::uint64_t behind = packets(packet) - 1;
   if (behind == 0) return 0;
-  if (t.reply || t.kind != TransactionKind::Write) return behind * t.wire_bytes;
-  return (behind - 1) * write_packet(line_bytes_) + write_packet(t.last_bytes);
+  const LineRequest& lines = as_lines(packet);
+  if (lines.reply() || lines.kind != RequestKind::Write) return behind * packet.wire_bytes;
+  const ByteMasksId masks = as_store(lines).masks;
+  const std::uint64_t last = masks == 0 ? whole_write_bytes_ : write_packet(masks_.at(masks).last);
+  return (behind - 1) * whole_write_bytes_ + last;
 }
 
 /// Takes the first lines off a burst, as one of their own.
-Transaction* NetworkInterface::first_lines(Transaction& t, std::uint32_t count) {
-  Transaction* first = partition_.pool().allocate();
-  *first = t;
-  for (std::uint32_t i = 0; i < count; ++i) t.mask &= t.mask - 1;
-  first->mask &= ~t.mask;
-  if (t.kind == TransactionKind::Write) {
-    first->last_bytes = static_cast<std::uint32_t>(line_bytes_);
-    t.data_bytes = static_cast<std::uint16_t>(packets(t) == 1 ? t.last_bytes : line_bytes_);
-  }
+LineRequest* NetworkInterface::first_lines(LineRequest& burst, std::uint32_t count) {
+  LineRequest* first = partition_.pool().copy(burst);
+  for (std::uint32_t i = 0; i < count; ++i) burst.mask &= burst.mask - 1;
+  first->mask &= ~burst.mask;
+  if (burst.kind != RequestKind::Write || burst.reply() || as_store(burst).masks == 0) return first;
+  // Only the edges of the whole burst may be partial: each part keeps its own.
+  const ByteMask whole = ByteMask::all(static_cast<unsigned>(line_bytes_));
+  const EdgeMasks edges = masks_.at(as_store(burst).masks);
+  masks_.release(partition_.device(), as_store(burst).masks);
+  const auto keep = [&](LineRequest& part, const EdgeMasks& masks) {
+    const bool all = masks.first == whole && masks.last == whole;
+    as_store(part).masks = all ? 0 : masks_.allocate(partition_.device(), masks);
+  };
+  keep(*first, {edges.first, whole});
+  keep(burst, burst.one_line() ? EdgeMasks{edges.last, whole} : EdgeMasks{whole, edges.last});
   return first;
 }
 
 // ------------------------------------------------------------------------------------------------------------ outputs
 
-void NetworkInterface::send_request(Transaction* t) { send(t, LinkPort::kRequests, 0); }
-
-void NetworkInterface::answer(Transaction* t, Cycle after) {
-  t->wire_bytes = static_cast<std::uint16_t>(reply_packet(*t));
-  t->destination = t->requester;
-  t->reply = true;
-  t->stage_start = static_cast<std::uint32_t>(partition_.now() + after);
-  stats_.reply_packets += packets(*t);
-  stats_.reply_bytes += t->wire_bytes + bytes_behind(*t);
-  send(t, LinkPort::kReplies, after);
+void NetworkInterface::send_request(LineRequest* request) {
+  request->traffic_class = TrafficClass::Request;
+  request->origin = partition_.device().value;
+  request->destination = request->line.device().value;
+  send(request, TrafficClass::Request, 0);
 }
 
-void NetworkInterface::send_control(Transaction* t) {
+void NetworkInterface::answer(LineRequest* request, Cycle after) {
+  request->set_wire_bytes(reply_packet(*request));
+  request->destination = request->origin;
+  request->origin = partition_.device().value;
+  request->traffic_class = TrafficClass::Response;
+  request->stage_start = static_cast<std::uint32_t>(partition_.now() + after);
+  stats_.reply_packets += packets(*request);
+  stats_.reply_bytes += request->wire_bytes + bytes_behind(*request);
+  send(request, TrafficClass::Response, after);
+}
+
+void NetworkInterface::send_control(Packet* packet) {
+  packet->type = PacketType::Control;
+  packet->traffic_class = TrafficClass::Response;
+  packet->origin = partition_.device().value;
+  packet->set_wire_bytes(format_->wire_bytes(PacketRole::Control, 0, false));
   ++stats_.control_packets;
-  stats_.control_bytes += t->wire_bytes;
-  t->kind = TransactionKind::Control;
-  send(t, LinkPort::kReplies, 0);
+  stats_.control_bytes += packet->wire_bytes;
+  send(packet, TrafficClass::Response, 0);
 }
 
-void NetworkInterface::send_message(Transaction* t) {
+void NetworkInterface::send_message(Packet* packet) {
+  packet->type = PacketType::Translation;
+  packet->origin = partition_.device().value;
   ++stats_.message_packets;
-  stats_.message_bytes += t->wire_bytes;
-  send(t, channel_of(*t), 0);
+  stats_.message_bytes += packet->wire_bytes;
+  send(packet, packet->traffic_class, 0);
 }
 
 /// A message leaves at once where nobody else does, or waits for its turn. Its sender's pipeline still owes `after`
 /// cycles.
-void NetworkInterface::send(Transaction* t, Channel channel, Cycle after) {
-  const unsigned to = t->destination;
+void NetworkInterface::send(Packet* packet, TrafficClass traffic, Cycle after) {
+  const unsigned to = packet->destination;
   DestinationQueue& destination = destinations_[to];
   LinkPort& output = outputs_[destination.hop.output];
-  TransactionQueue& queue = destination.queues[channel];
+  Fifo<Packet>& queue = queue_of(destination.queues, traffic);
   const std::uint64_t now = output.ticks(partition_.now());
-  t->when = after;
-  if (channel == LinkPort::kRequests && refusing_.contains(to)) schedule_room();
+  packet->when = after;
+  const bool request = traffic == TrafficClass::Request;
+  if (request && refusing_.contains(to)) schedule_room();
   if (output.waiting()) work_off(output, now);
-  if (!output.waiting() && output.free() <= now && queue.empty() && may_go(destination, channel)) {
-    output.took_turn(channel, to);
-    if (depart(output, destination, channel, t, now)) return;
+  if (!output.waiting() && output.free() <= now && queue.empty() && may_go(destination, traffic)) {
+    output.took_turn(traffic, to);
+    if (depart(output, destination, traffic, packet, now)) return;
   }
-  if (channel == LinkPort::kRequests) {
-    stats_.queued_requests += packets(*t);
-    if (destination.credits == 0) stats_.credit_waits += packets(*t);
+  if (request) {
+    stats_.queued_requests += packets(*packet);
+    if (destination.credits == 0) stats_.credit_waits += packets(*packet);
   }
-  queue.push(t);
-  if (may_go(destination, channel)) output.add(channel, to, now);
+  queue.push(packet);
+  if (may_go(destination, traffic)) output.add(traffic, to, now);
 }
 
 /// The first burst of a message enters the link, at tick `from` or when that is free; whether it is all of the message.
 /// A burst is known by its first packet; where packets are stored and forwarded, each follows the one before it without
 /// a gap, as the links are equally fast.
-bool NetworkInterface::depart(LinkPort& output, DestinationQueue& destination, Channel channel, Transaction* t,
+bool NetworkInterface::depart(LinkPort& output, DestinationQueue& destination, TrafficClass traffic, Packet* packet,
                               std::uint64_t from) {
-  const bool request = channel == LinkPort::kRequests;
-  const std::uint32_t count = std::min({packets(*t), spec_.burst, request ? destination.credits : ~0U});
-  const bool whole = count == packets(*t);
-  Transaction* leaving = whole ? t : first_lines(*t, count);
+  const bool request = traffic == TrafficClass::Request;
+  const std::uint32_t all = packets(*packet);
+  const std::uint32_t count = std::min({all, spec_.burst, request ? destination.credits : ~0U});
+  const bool whole = count == all;
+  Packet* leaving = whole ? packet : first_lines(static_cast<LineRequest&>(*packet), count);
   if (request) {
-    leaving->wire_bytes = static_cast<std::uint16_t>(request_packet(*leaving));
+    leaving->set_wire_bytes(request_packet(as_lines(*leaving)));
     destination.credits -= count;
     destination.reserved -= count;
     stats_.request_packets += count;
@@ -189,8 +210,8 @@ bool NetworkInterface::depart(LinkPort& output, DestinationQueue& destination, C
   leaving->early_ticks = out.early;
   Cycle arrival = out.cycle + destination.hop.latency + after;
   // Perturbed once, where it begins.
-  if (begins_at(partition_.device(), *leaving)) {
-    arrival = jitter_.arrival(arrival, leaving->destination, channel_of(*leaving));
+  if (leaving->origin == partition_.device().value) {
+    arrival = jitter_.arrival(arrival, leaving->destination, static_cast<unsigned>(leaving->traffic_class));
   }
   partition_.post(leaving, destination.hop.next, MessagePort::Network, arrival);
   return whole;
@@ -202,11 +223,11 @@ void NetworkInterface::work_off(LinkPort& output, std::uint64_t until) {
   while (output.waiting() && output.free() < until) {
     const LinkPort::Turn turn = output.next();
     DestinationQueue& destination = destinations_[turn.flow];
-    TransactionQueue& queue = destination.queues[turn.channel];
-    Transaction* first = queue.front();
-    Transaction* following = first->next;
-    if (depart(output, destination, turn.channel, first, 0)) queue.replace_front(following);
-    if (queue.empty() || !may_go(destination, turn.channel)) output.remove(turn.channel, turn.flow);
+    Fifo<Packet>& queue = queue_of(destination.queues, turn.traffic);
+    Packet* first = queue.front();
+    Packet* following = Fifo<Packet>::behind(first);
+    if (depart(output, destination, turn.traffic, first, 0)) queue.replace_front(following);
+    if (queue.empty() || !may_go(destination, turn.traffic)) output.remove(turn.traffic, turn.flow);
   }
 }
 
@@ -217,7 +238,7 @@ void NetworkInterface::end_window(Cycle limit) {
 }
 
 /// Nobody knows when a queue has room before it has: while somebody waits for it, it is looked at now and then.
-bool NetworkInterface::find_room(unsigned to, std::uint16_t waiter) {
+bool NetworkInterface::find_room(unsigned to, Waiter waiter) {
   DestinationQueue& destination = destinations_[to];
   LinkPort& output = outputs_[destination.hop.output];
   if (output.waiting()) work_off(output, output.ticks(partition_.now()));
@@ -234,7 +255,7 @@ void NetworkInterface::schedule_room() {
   partition_.schedule(room_event_, room_handler_, partition_.now() + room_check_);
 }
 
-void NetworkInterface::on_room(Transaction*) {
+void NetworkInterface::on_room(Event*) {
   room_scheduled_ = false;
   bool moves = false;
   for (unsigned to = refusing_.first_from(0); to != DeviceSet::kNone; to = refusing_.first_from(to + 1)) {
@@ -246,7 +267,7 @@ void NetworkInterface::on_room(Transaction*) {
         client_.network_has_room(destination.waiters.pop());
       if (destination.waiters.empty()) refusing_.erase(to);
     }
-    moves = moves || (!destination.waiters.empty() && !destination.queues[LinkPort::kRequests].empty() &&
+    moves = moves || (!destination.waiters.empty() && !queue_of(destination.queues, TrafficClass::Request).empty() &&
                       destination.credits != 0);
   }
   if (moves) schedule_room();  // else credits that return or another request call for it
@@ -255,57 +276,60 @@ void NetworkInterface::on_room(Transaction*) {
 // ------------------------------------------------------------------------------------------------------------- inputs
 
 /// The port that a message passes on its way in; null where links end at the device itself, one for each neighbour.
-LinkPort* NetworkInterface::input_of(const Transaction& t) {
+LinkPort* NetworkInterface::input_of(const Event& message) {
   if (inputs_.size() > 1) {
-    return &inputs_[topology_.shared_input() ? t.source
-                                             : topology_.switch_of(DeviceId{static_cast<std::uint8_t>(t.source)})];
+    return &inputs_[topology_.shared_input() ? message.source : topology_.switch_of(DeviceId{message.source})];
   }
   return topology_.shared_input() || topology_.last_hop_at_receiver() ? &inputs_.front() : nullptr;
 }
 
 /// Credits pass no port, but keep their place among what the same source sent.
-void NetworkInterface::arrive(Transaction* t) {
-  LinkPort* input = input_of(*t);
-  const bool credit = t->handler == static_cast<HandlerId>(MessagePort::Credit);
-  if (input == nullptr) {
-    if (!credit && t->reply && t->destination == partition_.device().value) {
-      t->when = inputs_.front().after(t->when, t->early_ticks, bytes_behind(*t));
-    }
-    partition_.deliver(t);
-    return;
-  }
-  const bool cut_through = topology_.shared_input() && !credit;
-  const std::uint64_t there = input->ticks(t->when) - (cut_through ? t->early_ticks : 0);
-  if (input->waiting()) admit_until(*input, there);
+void NetworkInterface::arrive(Event* message) {
+  LinkPort* input = input_of(*message);
+  const bool credit = message->handler == static_cast<HandlerId>(MessagePort::Credit);
   if (credit) {
-    partition_.deliver(t);
+    if (input != nullptr && input->waiting()) admit_until(*input, input->ticks(message->when));
+    partition_.deliver(message);
     return;
   }
-  const Channel channel = channel_of(*t);
+  auto* packet = static_cast<Packet*>(message);
+  if (input == nullptr) {
+    if (completes(*packet)) {
+      packet->when = inputs_.front().after(packet->when, packet->early_ticks, bytes_behind(*packet));
+    }
+    partition_.deliver(packet);
+    return;
+  }
+  const bool cut_through = topology_.shared_input();
+  const std::uint64_t there = input->ticks(packet->when) - (cut_through ? packet->early_ticks : 0);
+  if (input->waiting()) admit_until(*input, there);
   if (!input->waiting() && input->free() <= there) {
-    input->took_turn(channel, t->source);
-    admit(*input, t, cut_through ? there - input->ticks_of_bytes(t->wire_bytes) : there);
+    input->took_turn(packet->traffic_class, packet->source);
+    admit(*input, packet, cut_through ? there - input->ticks_of_bytes(packet->wire_bytes) : there);
     return;
   }
-  arrived_[t->source][channel].push(t);
-  input->add(channel, t->source, there);
+  queue_of(arrived_[packet->source], packet->traffic_class).push(packet);
+  input->add(packet->traffic_class, packet->source, there);
 }
 
-/// A message that came passes an input: a burst of replies is there with its last packet, for who asked waits for all
-/// of them; any other with its first.
-void NetworkInterface::admit(LinkPort& input, Transaction* t, std::uint64_t from) {
-  const bool complete = t->reply && t->destination == partition_.device().value;
-  const auto in = input.pass(from, t->wire_bytes, bytes_behind(*t));
-  t->when = (complete ? in.last : in.cycle) + (topology_.last_hop_at_receiver() ? spec_.latency : 0);
-  partition_.deliver(t);
+/// Whether a packet is there with the last of its burst: who asked for lines waits for all of them.
+bool NetworkInterface::completes(const Packet& packet) const {
+  return packet.traffic_class == TrafficClass::Response && packet.destination == partition_.device().value;
+}
+
+/// A message that came passes an input.
+void NetworkInterface::admit(LinkPort& input, Packet* packet, std::uint64_t from) {
+  const auto in = input.pass(from, packet->wire_bytes, bytes_behind(*packet));
+  packet->when = (completes(*packet) ? in.last : in.cycle) + (topology_.last_hop_at_receiver() ? spec_.latency : 0);
+  partition_.deliver(packet);
 }
 
 void NetworkInterface::admit_until(LinkPort& input, std::uint64_t until) {
   while (input.waiting() && input.free() < until) {
     const LinkPort::Turn turn = input.next();
-    TransactionQueue& queue = arrived_[turn.flow][turn.channel];
-    Transaction* first = queue.pop();
-    if (queue.empty()) input.remove(turn.channel, turn.flow);
+    Fifo<Packet>& queue = queue_of(arrived_[turn.flow], turn.traffic);
+    Packet* first = queue.pop();
+    if (queue.empty()) input.remove(turn.traffic, turn.flow);
     admit(input, first, 0);
   }
 }
@@ -327,34 +351,31 @@ Cycle NetworkInterface::next_time() const {
   return next;
 }
 
-void NetworkInterface::prepare_arrival(const Transaction& t, PrefetchStep step) const {
-  if (t.destination != partition_.device().value || t.kind >= TransactionKind::Control) return;
-  if (step == PrefetchStep::First && !t.reply) prefetch_line(&destinations_[t.requester]);  // its answer takes this way
-  client_.prepare_arrival(t, step);
-}
-
-void NetworkInterface::on_arrival(Transaction* t) {
-  if (t->destination == partition_.device().value) {
-    receive(t);
+void NetworkInterface::on_arrival(Packet* packet) {
+  if (packet->destination == partition_.device().value) {
+    receive(packet);
     return;
   }
-  stats_.forwarded_packets += packets(*t);
-  const Channel channel = channel_of(*t);
-  send(t, channel == LinkPort::kRequests ? LinkPort::kOthers : channel, 0);  // its credit has been taken
+  stats_.forwarded_packets += packets(*packet);
+  const TrafficClass traffic = packet->traffic_class;
+  // In transit its credit has been taken.
+  send(packet, traffic == TrafficClass::Request ? TrafficClass::Uncredited : traffic, 0);
 }
 
-void NetworkInterface::receive(Transaction* t) {
-  const std::uint64_t behind = bytes_behind(*t);
-  stats_.received_packets += packets(*t);
-  stats_.received_bytes += t->wire_bytes + behind;
-  if (t->kind == TransactionKind::Control) {
-    client_.on_control(t);
-  } else if (t->kind == TransactionKind::Message) {
-    client_.on_message(t);
-  } else if (t->reply) {
-    client_.on_reply(t);
+void NetworkInterface::receive(Packet* packet) {
+  const std::uint64_t behind = bytes_behind(*packet);
+  stats_.received_packets += packets(*packet);
+  stats_.received_bytes += packet->wire_bytes + behind;
+  switch (packet->type) {
+    case PacketType::Control: client_.on_control(packet); return;
+    case PacketType::Translation: client_.on_message(packet); return;
+    case PacketType::Lines: break;
+  }
+  auto* lines = static_cast<LineRequest*>(packet);
+  if (lines->reply()) {
+    client_.on_reply(lines);
   } else {
-    client_.on_request(t, behind == 0 ? Spacing() : inputs_.front().spacing(behind, packets(*t) - 1));
+    client_.on_request(lines, behind == 0 ? Spacing() : inputs_.front().spacing(behind, packets(*packet) - 1));
   }
 }
 
@@ -364,22 +385,23 @@ void NetworkInterface::requests_taken(DeviceId source, std::uint32_t count) {
   // What left before goes before, whenever that was decided: messages of one cycle are handled in order of posting.
   LinkPort& output = outputs_[destinations_[source.value].hop.output];
   if (output.waiting()) work_off(output, output.ticks(partition_.now()));
-  Transaction* t = partition_.pool().allocate();
-  t->mask = freed_[source.value];
+  auto* message = partition_.pool().allocate<CreditMessage>();
+  message->credits = freed_[source.value];
   freed_[source.value] = 0;
-  partition_.post(t, source, MessagePort::Credit, partition_.now() + topology_.latency(partition_.device(), source));
+  partition_.post(message, source, MessagePort::Credit,
+                  partition_.now() + topology_.latency(partition_.device(), source));
 }
 
-void NetworkInterface::on_credit(Transaction* t) {
-  const unsigned from = t->source;
+void NetworkInterface::on_credit(CreditMessage* message) {
+  const unsigned from = message->source;
   DestinationQueue& destination = destinations_[from];
   LinkPort& output = outputs_[destination.hop.output];
   const std::uint64_t now = output.ticks(partition_.now());
   if (output.waiting()) work_off(output, now);
-  destination.credits += static_cast<std::uint32_t>(t->mask);
-  partition_.pool().release(t);
-  if (destination.queues[LinkPort::kRequests].empty()) return;
-  output.add(LinkPort::kRequests, from, now);
+  destination.credits += message->credits;
+  partition_.pool().release(message);
+  if (queue_of(destination.queues, TrafficClass::Request).empty()) return;
+  output.add(TrafficClass::Request, from, now);
   if (refusing_.contains(from)) schedule_room();
 }
 
@@ -404,10 +426,10 @@ std::uint64_t NetworkInterface::waiting() const {
 std::string NetworkInterface::describe_waiting() const {
   std::string text;
   for (std::size_t to = 0; to < destinations_.size(); ++to) {
-    const TransactionQueue& queue = destinations_[to].queues[LinkPort::kRequests];
+    const Fifo<Packet>& queue = destinations_[to].queues[static_cast<std::size_t>(TrafficClass::Request)];
     if (queue.empty()) continue;
     text += fmt::format("  link: {} requests wait to leave for device {}, {} credits left (oldest since cycle {})\n",
-                        queue.size(), to, destinations_[to].credits, queue.front()->stage_start);
+                        queue.size(), to, destinations_[to].credits, as_lines(*queue.front()).stage_start);
   }
   return text;
 }

@@ -15,16 +15,20 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "interconnect/jitter.h"
 #include "interconnect/link_port.h"
 #include "interconnect/link_spec.h"
+#include "interconnect/packet_format.h"
 #include "interconnect/topology.h"
+#include "memory/byte_masks.h"
+#include "memory/line_request.h"
+#include "memory/lower_level.h"
 #include "sim/device_set.h"
 #include "sim/partition.h"
-#include "sim/transaction.h"
 #include "sim/wait_list.h"
 #include "stats/stat.h"
 
@@ -49,33 +53,31 @@ struct LinkStats {
   void describe(StatVisitor& visitor);
 };
 
-/// The device behind a network endpoint.
+/// The device behind a network interface.
 class NetworkClient {
  public:
   virtual ~NetworkClient() = default;
   /// The first packet of a burst of requests has come; the others follow at `spacing`.
-  virtual void on_request(Transaction* t, Spacing spacing) = 0;
+  virtual void on_request(LineRequest* request, Spacing spacing) = 0;
   /// The last packet of a burst of replies has come.
-  virtual void on_reply(Transaction* t) = 0;
-  virtual void on_control(Transaction* t) = 0;
-  virtual void on_message(Transaction* t) = 0;
-  /// A request or reply will be there within this window: a chance to bring what it needs into the host's cache.
-  virtual void prepare_arrival(const Transaction& t, PrefetchStep step) const = 0;
-  /// The request queue that had waiters `waiter` has room.
-  virtual void network_has_room(std::uint16_t waiter) = 0;
+  virtual void on_reply(LineRequest* reply) = 0;
+  virtual void on_control(Packet* packet) = 0;
+  virtual void on_message(Packet* packet) = 0;
+  /// The queue of requests in which there was no room for `waiter` has some.
+  virtual void network_has_room(Waiter waiter) = 0;
 };
 
 class NetworkInterface final : public NetworkPort {
  public:
   NetworkInterface(Partition& partition, const LinkSpec& spec, const Topology& topology, std::uint64_t line_bytes,
-                   std::uint64_t clock_hertz, NetworkClient& client);
+                   std::uint64_t clock_hertz, NetworkClient& client, ByteMaskPool& masks);
 
   /// What this device sends takes a few cycles longer now and then.
   void perturb(const PerturbSpec& spec) { jitter_ = MessageJitter(spec, partition_.device()); }
 
   /// Takes room in the queue of requests to a device for one that then must come. Where there is none, `waiter` is told
   /// when there is.
-  bool reserve(DeviceId to, std::uint16_t waiter) {
+  bool reserve(DeviceId to, Waiter waiter) {
     DestinationQueue& destination = destinations_[to.value];
     if (destination.reserved >= queue_limit_ && !find_room(to.value, waiter)) return false;
     ++destination.reserved;
@@ -84,18 +86,19 @@ class NetworkInterface final : public NetworkPort {
   /// The same for a requester that is bounded by other means.
   void reserve_always(DeviceId to) { ++destinations_[to.value].reserved; }
 
-  /// Requests for the lines `t->mask` of a page, a packet each, all reserved; t->destination is set.
-  void send_request(Transaction* t);
-  /// The answers to another device's requests for the lines `t->mask` of a page, the first of which leaves the sender's
-  /// pipeline `after` cycles from now: a line for a read, the operand for an atomic, an acknowledgement for a write.
-  void answer(Transaction* t, Cycle after);
+  /// Requests for lines of a page, a packet each, all reserved: to the home of the lines.
+  void send_request(LineRequest* request);
+  /// The answers to another device's requests for lines of a page, the first of which leaves the sender's pipeline
+  /// `after` cycles from now: a line for a read, the operand for an atomic, an acknowledgement for a write.
+  void answer(LineRequest* request, Cycle after);
   /// How far apart the answers to these requests leave.
-  Spacing reply_spacing(const Transaction& t) const { return inputs_.front().spacing(reply_packet(t), 1); }
-  void send_control(Transaction* t);
-  /// A translation message (its kind and side are set): its destination has room for all that can come.
-  void send_message(Transaction* t);
+  Spacing reply_spacing(const LineRequest& request) const { return inputs_.front().spacing(reply_packet(request), 1); }
+  /// A message about launches to `packet->destination`.
+  void send_control(Packet* packet);
+  /// A translation message of `packet->wire_bytes` in its class: its destination has room for all that can come.
+  void send_message(Packet* packet);
 
-  void arrive(Transaction* t) override;
+  void arrive(Event* message) override;
   void all_arrived(Cycle limit) override;
   void end_window(Cycle limit) override;
   Cycle next_time() const override;
@@ -111,8 +114,10 @@ class NetworkInterface final : public NetworkPort {
   std::string describe_waiting() const;
 
  private:
-  using Channel = LinkPort::Channel;
-  using Queues = std::array<TransactionQueue, LinkPort::kChannels>;
+  using Queues = std::array<Fifo<Packet>, kTrafficClasses>;
+  struct CreditMessage : Event {
+    std::uint32_t credits = 0;
+  };
 
   /// The way to one device, and what waits for it.
   struct DestinationQueue {
@@ -123,26 +128,30 @@ class NetworkInterface final : public NetworkPort {
     WaitList waiters;  ///< who found no room
   };
 
-  void prepare_arrival(const Transaction& t, PrefetchStep step) const;
-  void on_arrival(Transaction* t);
-  void on_room(Transaction* t);
-  void on_credit(Transaction* t);
-  void receive(Transaction* t);
-  void send(Transaction* t, Channel channel, Cycle after);
-  bool depart(LinkPort& output, DestinationQueue& destination, Channel channel, Transaction* t, std::uint64_t from);
+  void on_arrival(Packet* packet);
+  void on_room(Event* event);
+  void on_credit(CreditMessage* message);
+  void receive(Packet* packet);
+  void send(Packet* packet, TrafficClass traffic, Cycle after);
+  bool depart(LinkPort& output, DestinationQueue& destination, TrafficClass traffic, Packet* packet,
+              std::uint64_t from);
   void work_off(LinkPort& output, std::uint64_t until);
-  bool may_go(const DestinationQueue& destination, Channel channel) const {
-    return channel != LinkPort::kRequests || destination.credits != 0;
+  bool may_go(const DestinationQueue& destination, TrafficClass traffic) const {
+    return traffic != TrafficClass::Request || destination.credits != 0;
   }
-  LinkPort* input_of(const Transaction& t);
-  void admit(LinkPort& input, Transaction* t, std::uint64_t from);
+  static Fifo<Packet>& queue_of(Queues& queues, TrafficClass traffic) {
+    return queues[static_cast<std::size_t>(traffic)];
+  }
+  LinkPort* input_of(const Event& message);
+  bool completes(const Packet& packet) const;
+  void admit(LinkPort& input, Packet* packet, std::uint64_t from);
   void admit_until(LinkPort& input, std::uint64_t until);
-  Transaction* first_lines(Transaction& t, std::uint32_t count);
-  std::uint64_t write_packet(std::uint64_t bytes) const;
-  std::uint64_t request_packet(const Transaction& t) const;
-  std::uint64_t reply_packet(const Transaction& t) const;
-  std::uint64_t bytes_behind(const Transaction& t) const;
-  bool find_room(unsigned to, std::uint16_t waiter);
+  LineRequest* first_lines(LineRequest& burst, std::uint32_t count);
+  std::uint32_t write_packet(const ByteMask& mask) const;
+  std::uint32_t request_packet(const LineRequest& request) const;
+  std::uint32_t reply_packet(const LineRequest& request) const;
+  std::uint64_t bytes_behind(const Packet& packet) const;
+  bool find_room(unsigned to, Waiter waiter);
   void schedule_room();
 
   Partition& partition_;
@@ -150,6 +159,12 @@ class NetworkInterface final : public NetworkPort {
   Topology topology_;
   std::uint64_t line_bytes_;
   NetworkClient& client_;
+  ByteMaskPool& masks_;
+  std::unique_ptr<PacketFormat> format_;
+  std::uint32_t whole_write_bytes_;  ///< sizes that are asked for all the time
+  std::uint32_t read_request_bytes_;
+  std::uint32_t read_reply_bytes_;
+  std::uint32_t write_reply_bytes_;
   std::vector<LinkPort> outputs_;
   std::vector<LinkPort> inputs_;                ///< one; or one for each GPU; or, host of a tree, one for each switch
   std::vector<DestinationQueue> destinations_;  ///< by destination
@@ -160,7 +175,7 @@ class NetworkInterface final : public NetworkPort {
   std::uint32_t wake_margin_;
   Cycle room_check_;    ///< while requesters wait for room in a queue, it is looked at after so many cycles
   DeviceSet refusing_;  ///< destinations that have waiters somebody
-  Transaction* room_event_;
+  Event* room_event_;
   bool room_scheduled_ = false;
   HandlerId room_handler_;
   MessageJitter jitter_;

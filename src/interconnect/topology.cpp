@@ -25,7 +25,7 @@ Topology::Hop Topology::route(DeviceId at, DeviceId to) const {
       const unsigned clockwise = (to.value + devices() - at.value) % devices();
       const bool forward = clockwise <= devices() - clockwise;
       const unsigned next = (at.value + (forward ? 1 : devices() - 1)) % devices();
-      return {forward ? 0U : 1U, DeviceId{static_cast<std::uint8_t>(next)}, spec_.latency};
+      return {forward ? 0U : 1U, DeviceId{static_cast<std::uint16_t>(next)}, spec_.latency};
     }
     case TopologyKind::PcieTree: {
       const Cycle latency = spec_.latency + spec_.switch_latency;

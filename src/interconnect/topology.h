@@ -22,7 +22,7 @@ class Topology {
   };
 
   unsigned devices() const { return gpus_ + 1; }
-  DeviceId host() const { return DeviceId{static_cast<std::uint8_t>(gpus_)}; }
+  DeviceId host() const { return DeviceId{static_cast<std::uint16_t>(gpus_)}; }
 
   /// How many outputs a device owns.
   unsigned outputs(DeviceId device) const;

@@ -67,6 +67,7 @@ Machine::Machine(const RunRequest& request)
                                   : nullptr),
       translation_oracle_(request_.check ? std::make_unique<TranslationOracle>() : nullptr),
       frames_(request_.system.gpus + 1, request_.system.page.size),
+      masks_(request_.system.gpus + 1),
       engine_(request_.system.gpus + 1),
       first_executions_(request_.system.gpus),
       first_served_(request_.system.gpus) {
@@ -79,11 +80,11 @@ Machine::Machine(const RunRequest& request)
     return data_oracle_ ? &data_oracle_->add_device(engine_.partition(device)) : nullptr;
   };
   for (unsigned g = 0; g < spec.gpus; ++g) {
-    gpus_.push_back(
-        std::make_unique<Gpu>(engine_.partition(g), spec, topology_, processes_, watch(g), translation_oracle_.get()));
+    gpus_.push_back(std::make_unique<Gpu>(engine_.partition(g), spec, topology_, processes_, masks_, watch(g),
+                                          translation_oracle_.get()));
   }
-  host_ = std::make_unique<Host>(engine_.partition(spec.gpus), spec, topology_, processes_, frames_, watch(spec.gpus),
-                                 translation_oracle_.get());
+  host_ = std::make_unique<Host>(engine_.partition(spec.gpus), spec, topology_, processes_, frames_, masks_,
+                                 watch(spec.gpus), translation_oracle_.get());
   for (const auto& plug_in : spec.plug_ins) {
     for (const auto& gpu : gpus_) plug_in->attach(*gpu, spec);
     plug_in->attach(*host_, spec);
@@ -141,7 +142,7 @@ void Machine::place_applications() {
 void Machine::check_memory() const {
   const SystemSpec& spec = request_.system;
   for (unsigned d = 0; d <= spec.gpus; ++d) {
-    const std::uint64_t needed = frames_.taken(DeviceId{static_cast<std::uint8_t>(d)}) * kPageBytes;
+    const std::uint64_t needed = frames_.taken(DeviceId{static_cast<std::uint16_t>(d)}) * kPageBytes;
     const std::uint64_t capacity = d < spec.gpus ? spec.gpu.dram.capacity : spec.host.dram.capacity;
     if (needed <= capacity) continue;
     throw InputError(fmt::format("the workload places {} MiB on {}, but {} is {} MiB", needed >> 20,
@@ -169,7 +170,7 @@ void Machine::fill_page_tables() {
     space.for_each_page([&](std::uint64_t number, bool) {
       // A page of which every GPU has its own is mapped to the first one's: it is only read.
       const PageKey key{pid, number};
-      const PhysPage page = space.translate(DeviceId{static_cast<std::uint8_t>(space.first_gpu())},
+      const PhysPage page = space.translate(DeviceId{static_cast<std::uint16_t>(space.first_gpu())},
                                             VirtPage{number << space.page_size().bits});
       if (requests != nullptr) {
         PageRecord& record = requests->driver().new_record(key);
@@ -277,7 +278,7 @@ void Machine::run_engine() {
 void Machine::cover_caches() {
   coverage_.resize(gpus_.size() + 1);
   for (std::size_t g = 0; g < gpus_.size(); ++g) gpus_[g]->cover(coverage_[g]);
-  host_->llc().cover(&coverage_.back().host_llc);
+  host_->llc().cover(&coverage_.back().host_llc, nullptr);
 }
 
 /// Conservation: every request that entered has left, every byte sent has arrived, every credit is home.
@@ -306,6 +307,9 @@ void Machine::check_drained() {
     throw SimulationError("check: transactions are left in the host at the end.\n" + host_->describe_waiting());
   }
   count(host_->network());
+  if (masks_.live() != 0) {
+    throw SimulationError(fmt::format("check: byte masks of {} stores are left at the end", masks_.live()));
+  }
   if (sent != received) {
     throw SimulationError(fmt::format("check: {} bytes were sent over the links and {} received", sent, received));
   }

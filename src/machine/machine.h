@@ -43,6 +43,7 @@ class Machine {
   std::unique_ptr<DataOracle> data_oracle_;
   std::unique_ptr<TranslationOracle> translation_oracle_;
   FrameAllocator frames_;
+  ByteMaskPool masks_;
   Engine engine_;
   std::vector<Process> processes_;
   std::vector<std::unique_ptr<Gpu>> gpus_;

@@ -170,7 +170,7 @@ LinkSpec::CreditLoop credit_loop(const SystemSpec& spec) {
   const Topology topology(spec.link, spec.gpus);
   Cycle longest = 0;
   for (unsigned to = 1; to < topology.devices(); ++to) {
-    longest = std::max(longest, topology.latency(DeviceId{0}, DeviceId{static_cast<std::uint8_t>(to)}));
+    longest = std::max(longest, topology.latency(DeviceId{0}, DeviceId{static_cast<std::uint16_t>(to)}));
   }
   const auto home = [](const L2Spec& cache, const DramSpec& dram) {
     return cache.tag_latency + dram.controller_latency + dram.latency;

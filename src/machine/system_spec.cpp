@@ -69,8 +69,11 @@ void SystemSpec::describe(Section& section) {
                                       {"greedy", DispatchPolicy::Greedy}},
                                      "As the workload says, or for all launches: equal runs of the split dimension, "
                                      "runs of flattened workgroups, in turn, or one GPU after the other is filled.");
-  section.choice<RemoteCache>("remote_cache", remote_cache, {{"none", RemoteCache::None}, {"l1", RemoteCache::L1}},
-                              "Which caches of a requester may keep lines of another device.");
+  section.choice<RemoteCache>("remote_cache", remote_cache,
+                              {{"none", RemoteCache::None}, {"l1", RemoteCache::L1}, {"l1l2", RemoteCache::L1L2}},
+                              "Which caches of a GPU keep lines at home in other devices: none; the L1s until the next "
+                              "acquire; or the L1s and, of lines of other GPUs, the L2, written through and dropped at "
+                              "kernel boundaries and fences.");
   Section boundary = section.group("boundary", "What happens when a kernel ends.");
   boundary.flag("write_back", write_back_at_release, "Dirty lines of the L2 caches go to memory.");
   Section watching = section.group("watchdog", "When a run is given up.");

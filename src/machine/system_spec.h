@@ -21,7 +21,7 @@ namespace nearfar {
 /// How workgroups are split: as the workload says, or the same for all.
 enum class DispatchPolicy : std::uint8_t { Workload, Offset, Blocks, RoundRobin, Greedy };
 /// Which caches of a requester may keep lines of another device.
-enum class RemoteCache : std::uint8_t { None, L1 };
+enum class RemoteCache : std::uint8_t { None, L1, L1L2 };
 
 struct HostSpec {
   L2Spec llc;     // 2 MiB, 16 ways, 4 banks

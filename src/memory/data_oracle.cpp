@@ -348,6 +348,59 @@ void DataWatch::read_served(DeviceId requester, RecordId id, PhysLine line, cons
   part.served = true;
 }
 
+// ----------------------------------------------------------------------------------------- an L2 with other GPUs'
+// lines
+
+void DataWatch::l2_merged(RecordId id, PhysLine line) {
+  const LoadUnit unit = record(id).unit;
+  const auto found = fills_.find(line.value);
+  if (found == fills_.end()) fail(fmt::format("a load merges {} in the L2, which is not pending", name_of(line)));
+  if (std::ranges::find(found->second, unit.value) == found->second.end()) return;
+  fail(fmt::format("a load of {} merges {} in the L2, which is older than a store of its own", unit.name(),
+                   name_of(line)));
+}
+
+LineImage DataWatch::l2_filled(RecordId id, PhysLine line) {
+  const RecordLine& part = record(id).part(line.index());
+  if (!part.served) fail(fmt::format("the L2 was given {}, which nobody had served", name_of(line)));
+  return part.image;
+}
+
+void DataWatch::l2_stores(RecordId id, PhysLine line, RemoteCopy* copy) {
+  const Record& stored = record(id);
+  const RecordLine& part = const_cast<Record&>(stored).part(line.index());
+  passed_[{line.value, stored.unit.value}] = part.store;
+  if (const auto fill = fills_.find(line.value); fill != fills_.end()) fill->second.push_back(stored.unit.value);
+  if (copy == nullptr) return;
+  copy->image.write(part.mask, kOwnStore, line_bytes_);
+  copy->pending.push_back({id, part.mask});
+}
+
+void DataWatch::l2_served(RecordId id, PhysLine line, const LineImage& image) {
+  Record& asked = record(id);
+  RecordLine& part = asked.part(line.index());
+  const auto found = passed_.find({line.value, asked.unit.value});
+  const std::uint64_t last = found == passed_.end() ? 0 : found->second;
+  if (last < part.own_before) {
+    fail(fmt::format("a load of {} by {} passed a store of its own in the L2", name_of(line), asked.unit.name()));
+  }
+  part.image = image;
+  part.served = true;
+}
+
+void DataWatch::l2_store_ordered(RecordId id, PhysLine line, RemoteCopy& copy) {
+  const auto stored = std::ranges::find(copy.pending, id, &RemoteCopy::PendingStore::record);
+  if (stored == copy.pending.end()) return;
+  ByteMask mask = stored->mask;
+  for (auto later = stored + 1; later != copy.pending.end(); ++later) {
+    for (std::size_t word = 0; word < mask.bits.size(); ++word) mask.bits[word] &= ~later->mask.bits[word];
+  }
+  copy.image.write(mask, record(id).part(line.index()).version, line_bytes_);
+  copy.pending.erase(stored);
+}
+
+// ---------------------------------------------------------------------------------------------------- memory, pages
+
 LineImage DataWatch::fetched(PhysLine line) const {
   const auto found = memory_.find(line.value);
   return found == memory_.end() ? LineImage() : found->second;

@@ -39,6 +39,17 @@ struct L1Image {
 /// The number of a request's record; 0 is none.
 using RecordId = std::uint32_t;
 
+/// A line at home in another GPU, in an L2, by its slot. What stores of this GPU wrote that their home has not
+/// acknowledged yet is later than all that is ordered.
+struct RemoteCopy {
+  struct PendingStore {
+    RecordId record = 0;
+    ByteMask mask;
+  };
+  LineImage image;
+  std::vector<PendingStore> pending;  ///< in the order in which the L2 looked them up
+};
+
 class DataWatch {
  public:
   DataWatch(DataOracle& oracle, Partition& partition, unsigned line_bytes);
@@ -99,6 +110,18 @@ class DataWatch {
   static LineImage undefined() { return LineImage(kUndefinedByte); }
   void written_back(PhysLine line, const LineImage& copy);
   void dropped(PhysLine line, const LineImage& copy) const;
+
+  // ------------------------------------------------------------------------------- an L2 with other GPUs' lines
+  /// The L2 asks the home of a line for it; a load that missed merges with that; the line has come with this image.
+  void l2_fill_issued(PhysLine line) { fills_[line.value].clear(); }
+  void l2_merged(RecordId record, PhysLine line);
+  LineImage l2_filled(RecordId record, PhysLine line);
+  /// The L2 looks up a store or an atomic on its way to the home; a store writes to `copy` if that is not null.
+  void l2_stores(RecordId record, PhysLine line, RemoteCopy* copy);
+  /// A load is served from the L2's copy, or from the fill with which it merged.
+  void l2_served(RecordId record, PhysLine line, const LineImage& image);
+  /// The home has ordered a store that `copy` may hold.
+  void l2_store_ordered(RecordId record, PhysLine line, RemoteCopy& copy);
 
   /// The contents of a frame, all of which are in memory, leave for another; or have come from one.
   void page_leaves(PhysPage page);
@@ -191,6 +214,8 @@ class DataWatch {
     std::size_t operator()(const UnitLine& key) const { return Hash()(key.line * 0x2545f4914f6cdd1dULL + key.unit); }
   };
   boost::unordered_flat_map<UnitLine, std::uint64_t, UnitLineHash> ordered_;  ///< a unit's last store ordered here
+  LineMap<std::vector<std::uint32_t>> fills_;  ///< remote lines asked for by the L2: units that stored to them since
+  boost::unordered_flat_map<UnitLine, std::uint64_t, UnitLineHash> passed_;  ///< a unit's last store that passed the L2
   std::vector<MemoryEvent> log_;
 };
 

@@ -7,20 +7,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "memory/byte_masks.h"
+
 namespace nearfar {
-
-inline constexpr unsigned kMaxLineBytes = 128;
-
-/// Bytes of a line.
-struct ByteMask {
-  std::array<std::uint64_t, 2> bits{};
-
-  static constexpr ByteMask all(unsigned line_bytes) {
-    return {{~std::uint64_t{0}, line_bytes > 64 ? ~std::uint64_t{0} : 0}};
-  }
-  constexpr bool test(unsigned byte) const { return (bits[byte / 64] >> byte % 64 & 1) != 0; }
-  constexpr bool operator==(const ByteMask&) const = default;
-};
 
 /// The number of a write in the home's order of its line.
 using LineVersion = std::uint32_t;

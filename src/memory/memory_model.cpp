@@ -13,8 +13,8 @@ std::string Location::name() const {
     const PhysLine line{value & ~(std::uint64_t{1} << 63)};
     return fmt::format("line {} of frame {} of device {}", line.index(), line.page().frame(), line.device().value);
   }
-  const std::uint64_t line = value & ((std::uint64_t{1} << 46) - 1);
-  const auto copy = static_cast<unsigned>(value >> 46 & 0x1ff);
+  const std::uint64_t line = value & ((std::uint64_t{1} << 44) - 1);
+  const auto copy = static_cast<unsigned>(value >> 44 & 0x7ff);
   return fmt::format("line {} of virtual page {:#x} of application {}{}", line & 63, line >> kLineIndexBits,
                      value >> 55, copy == 0 ? "" : fmt::format(" (the copy of GPU {})", copy - 1));
 }

@@ -29,7 +29,7 @@ struct Location {
     return {std::uint64_t{application} << 55 | (page.value << kLineIndexBits | line)};
   }
   static Location of_copy(std::uint8_t application, DeviceId gpu, VirtPage page, unsigned line) {
-    return {of_virtual(application, page, line).value | std::uint64_t{gpu.value + 1U} << 46};
+    return {of_virtual(application, page, line).value | std::uint64_t{gpu.value + 1U} << 44};
   }
   static Location of_frame(PhysLine line) { return {std::uint64_t{1} << 63 | line.value}; }
   std::string name() const;
@@ -43,7 +43,7 @@ struct LoadUnit {
   static LoadUnit of(DeviceId device, unsigned index, bool scalar) {
     return {std::uint32_t{device.value} << 16 | (scalar ? 0x8000U : 0U) | index};
   }
-  DeviceId device() const { return DeviceId{static_cast<std::uint8_t>(value >> 16)}; }
+  DeviceId device() const { return DeviceId{static_cast<std::uint16_t>(value >> 16)}; }
   bool scalar() const { return (value & 0x8000) != 0; }
   unsigned index() const { return value & 0x7fff; }
   std::string name() const;

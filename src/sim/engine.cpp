@@ -293,8 +293,7 @@ class Session {
       if (task.ask_computes) bulletin.computes |= watched_[p]->computes();
       if (task.ask_starves) bulletin.starves |= watched_[p]->starves();
     }
-    partition.begin_window(written_in(task.window), task.end);
-    if (partition.many_partitions()) prefetch_mail(p, arrived);
+    partition.begin_window(written_in(task.window));
     for (std::size_t source = 0; source < partitions_.size(); ++source) {
       std::uint8_t& mail = has_mail(arrived, p, source);
       if (mail != 0) partition.receive(partitions_[source]->outbox(arrived));
@@ -303,14 +302,6 @@ class Session {
     partition.run(task.end);
     publish(p, bulletin, written_in(task.window));
     bulletin.events += partition.events() - events;
-  }
-
-  void prefetch_mail(std::size_t p, std::size_t box) {
-    for (const PrefetchStep step : {PrefetchStep::First, PrefetchStep::Second}) {
-      for (std::size_t source = 0; source < partitions_.size(); ++source) {
-        if (has_mail(box, p, source) != 0) partitions_[source]->outbox(box).prefetch(p, step);
-      }
-    }
   }
 
   /// Does what is to be done between windows; whether the run goes on.
@@ -364,7 +355,7 @@ class Session {
 
 Engine::Engine(std::size_t partitions) : watched_(partitions, nullptr) {
   for (std::size_t i = 0; i < partitions; ++i) {
-    partitions_.push_back(std::make_unique<Partition>(DeviceId{static_cast<std::uint8_t>(i)}, partitions));
+    partitions_.push_back(std::make_unique<Partition>(DeviceId{static_cast<std::uint16_t>(i)}, partitions));
   }
 }
 

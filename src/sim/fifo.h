@@ -1,5 +1,5 @@
 // A first-in first-out list of things that are linked through their own `next`: no allocation, and a thing is in one
-// list at a time.
+// list at a time. Where `next` is inherited and knows only a base type, the list knows the type of what is in it.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,16 @@ class Fifo {
   std::uint32_t size() const { return size_; }
   T* front() const { return head_; }
   T* back() const { return head_ == nullptr ? nullptr : tail_; }
+  /// What stands behind an item; null for the last.
+  static T* behind(const T* item) { return static_cast<T*>(item->next); }
 
   void push(T* item) {
     item->next = nullptr;
-    (head_ == nullptr ? head_ : tail_->next) = item;
+    if (head_ == nullptr) {
+      head_ = item;
+    } else {
+      tail_->next = item;
+    }
     tail_ = item;
     ++size_;
   }
@@ -27,22 +33,30 @@ class Fifo {
       push(item);
       return;
     }
-    T*& link = before == nullptr ? head_ : before->next;
-    item->next = link;
-    link = item;
+    if (before == nullptr) {
+      item->next = head_;
+      head_ = item;
+    } else {
+      item->next = before->next;
+      before->next = item;
+    }
     ++size_;
   }
 
   T* pop() {
     T* item = head_;
-    head_ = item->next;
+    head_ = behind(item);
     --size_;
     return item;
   }
 
   /// Takes an item out; `before` is the one in front of it, null for the first.
   void remove(T* item, T* before) {
-    (before == nullptr ? head_ : before->next) = item->next;
+    if (before == nullptr) {
+      head_ = behind(item);
+    } else {
+      before->next = item->next;
+    }
     if (tail_ == item) tail_ = before;
     --size_;
   }

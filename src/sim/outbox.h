@@ -4,10 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
-#include "sim/prefetch.h"
-#include "sim/transaction.h"
+#include "sim/event.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -16,9 +16,10 @@ class Outbox {
  public:
   explicit Outbox(std::size_t partitions) : chains_(partitions) {}
 
-  void add(DeviceId to, const Transaction& message) {
+  /// Adds a copy of a message, which lies in a block of a pool.
+  void add(DeviceId to, const Event& message) {
     const auto index = static_cast<std::uint32_t>(messages_.size());
-    messages_.push_back(message);
+    std::memcpy(&messages_.emplace_back(), &message, sizeof(EventBlock));
     following_.push_back(kEnd);
     Chain& chain = chains_[to.value];
     if (chain.first == kEnd) {
@@ -39,17 +40,6 @@ class Outbox {
     for (std::uint32_t i = chains_[to].first; i != kEnd; i = following_[i]) visit(messages_[i]);
   }
 
-  /// Brings the first message for a partition that gets something into the host's cache.
-  void prefetch(std::size_t to, PrefetchStep step) const {
-    const Chain& chain = chains_[to];
-    if (step == PrefetchStep::First) {
-      prefetch_line(&chain);
-    } else {
-      prefetch_line(&messages_[chain.first]);
-      prefetch_line(&following_[chain.first]);
-    }
-  }
-
   void clear() {
     for (const DeviceId to : destinations_) chains_[to.value] = {};
     destinations_.clear();
@@ -65,7 +55,7 @@ class Outbox {
     std::uint32_t last = kEnd;
   };
 
-  std::vector<Transaction> messages_;
+  std::vector<EventBlock> messages_;
   std::vector<std::uint32_t> following_;  ///< by message: the next one to the same partition
   std::vector<Chain> chains_;
   std::vector<DeviceId> destinations_;

@@ -1,4 +1,4 @@
-// A partition: one device's share of simulated time. It owns its event queue, its transactions and its handlers, and
+// A partition: one device's share of simulated time. It owns its event queue, its pool of events and its handlers, and
 // shares nothing mutable with another partition. Partitions talk only through messages, which the engine carries
 // from one window to the next.
 #pragma once
@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "sim/event.h"
 #include "sim/outbox.h"
 #include "sim/prefetch.h"
 #include "sim/timeline.h"
-#include "sim/transaction.h"
 #include "sim/types.h"
 #include "sim/wheel.h"
 
@@ -25,16 +25,14 @@ namespace nearfar {
 enum class MessagePort : std::uint8_t { Network, Credit };
 inline constexpr std::size_t kMessagePorts = 2;
 
-using HandlerId = std::uint16_t;
-
 /// What stands between a partition and the others. It may keep messages back at inputs and outputs, and decides who is
 /// next there once all that could come first is known.
 class NetworkPort {
  public:
   virtual ~NetworkPort() = default;
-  /// A message has come, at t->when. Asked for every message in order of (arrival, source, sequence); it is to be
+  /// A message has come, at message->when. Asked for every message in order of (arrival, source, sequence); it is to be
   /// handed to Partition::deliver(), now or later.
-  virtual void arrive(Transaction* t) = 0;
+  virtual void arrive(Event* message) = 0;
   /// All messages that come before cycle `limit` have been announced.
   virtual void all_arrived(Cycle limit) = 0;
   /// All events before cycle `limit` have run.
@@ -46,29 +44,24 @@ class NetworkPort {
 class Partition {
  public:
   Partition(DeviceId device, std::size_t partitions)
-      : device_(device),
-        many_partitions_(partitions > kManyPartitions),
-        outboxes_{Outbox(partitions), Outbox(partitions)} {
+      : device_(device), outboxes_{Outbox(partitions), Outbox(partitions)} {
     handlers_.resize(kMessagePorts);
   }
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
 
   DeviceId device() const { return device_; }
-  /// Whether there are so many partitions that one finds little of what it touched in its last window in the host's
-  /// caches. Then fetching early is worth its while for more than wavefronts.
-  bool many_partitions() const { return many_partitions_; }
   Cycle now() const { return wheel_.now(); }
-  TransactionPool& pool() { return pool_; }
+  EventPool& pool() { return pool_; }
 
-  /// Makes `(self->*Method)(Transaction*)` callable by events. A transaction that fires belongs to its handler.
+  /// Makes `(self->*Method)(T*)` callable by events of type T. An event that fires belongs to its handler.
   template <auto Method, class Component>
   HandlerId add_handler(Component* self) {
     handlers_.push_back({&call<Method, Component>, self, nullptr});
     return static_cast<HandlerId>(handlers_.size() - 1);
   }
-  /// Has `(self->*Method)(t, step)` called shortly before an event of a handler is likely to fire: a chance to bring
-  /// what it needs into the host's cache.
+  /// Has `(self->*Method)(event)` called shortly before an event of a handler is likely to fire: a chance to bring what
+  /// it needs into the host's cache.
   template <auto Method, class Component>
   void set_preparation(HandlerId handler) {
     handlers_[handler].prepare = &prepare<Method, Component>;
@@ -77,39 +70,31 @@ class Partition {
   void set_port(MessagePort port, Component* self) {
     handlers_[static_cast<std::size_t>(port)] = {&call<Method, Component>, self, nullptr};
   }
-  template <auto Method, class Component>
-  void set_preparation(MessagePort port) {
-    set_preparation<Method, Component>(static_cast<HandlerId>(port));
+
+  void schedule(Event* event, HandlerId handler, Cycle when) {
+    event->handler = handler;
+    wheel_.schedule(event, when);
   }
 
-  void schedule(Transaction* t, HandlerId handler, Cycle when) {
-    t->handler = handler;
-    wheel_.schedule(t, when);
-  }
-
-  /// Sends a copy of `t` to another partition and takes `t` back. It arrives at `arrival`, beyond this window.
-  void post(Transaction* t, DeviceId to, MessagePort port, Cycle arrival) {
+  /// Sends a copy of a message to another partition and releases it here. It arrives at `arrival`, beyond this window.
+  void post(Event* message, DeviceId to, MessagePort port, Cycle arrival) {
     assert(arrival >= window_end_);
-    t->when = arrival;
-    t->source = device_.value;
-    t->handler = static_cast<HandlerId>(port);
+    message->when = arrival;
+    message->source = device_.value;
+    message->handler = static_cast<HandlerId>(port);
     earliest_sent_ = std::min(earliest_sent_, arrival);
-    outboxes_[writing_].add(to, *t);
-    pool_.release(t);
+    outboxes_[writing_].add(to, *message);
+    pool_.release(message);
   }
 
   /// Sets the network interface: what comes from other partitions passes its inputs, and what it holds back for its
   /// outputs leaves at the latest at the end of a window.
   void set_network(NetworkPort* network) { network_ = network; }
-  /// A message is through the device's input and fires in cycle t->when.
-  void deliver(Transaction* t) { wheel_.deliver(t); }
+  /// A message is through the device's input and fires in cycle message->when.
+  void deliver(Event* message) { wheel_.deliver(message); }
 
-  /// Begins a window up to `limit`: what it sends goes to outbox `box`, the contents of which all have been received.
-  void begin_window(std::size_t box, Cycle limit) {
-    if (many_partitions_) {
-      inbox_.prefetch_slots(limit);
-      wheel_.prefetch_slots(limit);
-    }
+  /// Begins a window: what it sends goes to outbox `box`, the contents of which all have been received.
+  void begin_window(std::size_t box) {
     writing_ = box;
     outboxes_[box].clear();
   }
@@ -118,23 +103,19 @@ class Partition {
   void run(Cycle limit) {
     window_end_ = limit;
     admit_before(limit);
-    if (many_partitions_) prepare_window(limit);
-    while (Transaction* t = wheel_.pop(limit)) {
+    while (Event* event = wheel_.pop(limit)) {
       ++events_;
-      if (!many_partitions_) prepare_soon();
-      const Handler& handler = handlers_[t->handler];
-      handler.call(handler.self, t);
+      prepare_soon();
+      const Handler& handler = handlers_[event->handler];
+      handler.call(handler.self, event);
     }
     if (network_ != nullptr) network_->end_window(limit);
   }
 
   /// Takes in what another partition sent in the window before.
   void receive(const Outbox& sent) {
-    sent.for_each(device_.value, [&](const Transaction& message) {
-      Transaction* t = pool_.allocate();
-      *t = message;
-      inbox_.deliver(t);
-    });
+    sent.for_each(device_.value,
+                  [&](const EventBlock& message) { inbox_.deliver(reinterpret_cast<Event*>(pool_.copy(message))); });
   }
 
   const Outbox& outbox(std::size_t box) const { return outboxes_[box]; }
@@ -179,57 +160,45 @@ class Partition {
 
  private:
   struct Handler {
-    void (*call)(void* self, Transaction* t) = nullptr;
+    void (*call)(void* self, Event* event) = nullptr;
     void* self = nullptr;
-    void (*prepare)(const void* self, const Transaction& t, PrefetchStep step) = nullptr;
+    void (*prepare)(const void* self, const Event& event) = nullptr;
   };
 
-  void prepare(const Transaction& t, PrefetchStep step) const {
-    const Handler& handler = handlers_[t.handler];
-    if (handler.prepare != nullptr) handler.prepare(handler.self, t, step);
-  }
   void prepare_soon() const {
     const Wheel::Soon soon = wheel_.soon();
     prefetch_line(soon.later);
-    if (soon.next != nullptr) prepare(*soon.next, PrefetchStep::First);
-  }
-  void prepare_window(Cycle limit) const {
-    wheel_.for_each_last(limit, [](const Transaction* t) { prefetch_line(t); });
-    for (const PrefetchStep step : {PrefetchStep::First, PrefetchStep::Second, PrefetchStep::Third}) {
-      wheel_.for_each_last(limit, [&](const Transaction* last) {
-        const Transaction* t = last;
-        do {
-          t = t->next;
-          prepare(*t, step);
-        } while (t != last);
-      });
-    }
+    if (soon.next == nullptr) return;
+    const Handler& handler = handlers_[soon.next->handler];
+    if (handler.prepare != nullptr) handler.prepare(handler.self, *soon.next);
   }
 
+  template <class Component, class T>
+  static T type_of(void (Component::*)(T*));
+  template <class Component, class T>
+  static T type_of(void (Component::*)(const T&) const);
+
   template <auto Method, class Component>
-  static void call(void* self, Transaction* t) {
-    (static_cast<Component*>(self)->*Method)(t);
+  static void call(void* self, Event* event) {
+    (static_cast<Component*>(self)->*Method)(static_cast<decltype(type_of(Method))*>(event));
   }
   template <auto Method, class Component>
-  static void prepare(const void* self, const Transaction& t, PrefetchStep step) {
-    (static_cast<const Component*>(self)->*Method)(t, step);
+  static void prepare(const void* self, const Event& event) {
+    (static_cast<const Component*>(self)->*Method)(static_cast<const decltype(type_of(Method))&>(event));
   }
 
   void admit_before(Cycle limit) {
-    while (Transaction* t = inbox_.pop(limit)) {
+    while (Event* message = inbox_.pop(limit)) {
       if (network_ != nullptr) {
-        network_->arrive(t);
+        network_->arrive(message);
       } else {
-        wheel_.deliver(t);
+        wheel_.deliver(message);
       }
     }
     if (network_ != nullptr) network_->all_arrived(limit);
   }
 
-  static constexpr std::size_t kManyPartitions = 8;  ///< measured: with 8 GPUs it is all the same, with 16 a gain
-
   DeviceId device_;
-  bool many_partitions_;
   Cycle window_end_ = 0;
   Cycle earliest_sent_ = kNever;
   std::uint64_t events_ = 0;
@@ -238,7 +207,7 @@ class Partition {
   std::vector<Handler> handlers_;
   std::array<Outbox, 2> outboxes_;  ///< written in one window, read by the others in the next
   std::size_t writing_ = 0;
-  TransactionPool pool_;
+  EventPool pool_;
   std::unique_ptr<Timeline> timeline_;
   Wheel wheel_;
   Wheel inbox_;  ///< messages that are here and have not been admitted yet, by their arrival

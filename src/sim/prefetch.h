@@ -2,14 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 namespace nearfar {
 
 inline constexpr std::size_t kHostLine = 64;
-
-/// What an event will touch is fetched in steps before it fires; each may look into what the step before it fetched.
-enum class PrefetchStep : std::uint8_t { First, Second, Third };
 
 /// Brings the line of the host's cache that holds `address` closer. GCC takes a function that does nothing else for one
 /// without effect, and drops calls of it: the empty assembly is an effect.

@@ -17,7 +17,7 @@ struct TimelineEvent {
   };
 
   Kind kind = Kind::Span;
-  std::uint8_t device = 0;     ///< under which it is shown
+  std::uint16_t device = 0;    ///< under which it is shown
   std::uint16_t track = 0;     ///< spans: walker number
   const char* name = nullptr;  ///< a literal
   Cycle start = 0;

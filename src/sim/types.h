@@ -23,8 +23,8 @@ struct Strong {
 
 /// A device of the machine: GPUs are 0..G-1, the host is G. Each device is one partition.
 struct DeviceTag;
-using DeviceId = Strong<DeviceTag, std::uint8_t>;
-inline constexpr unsigned kMaxGpus = 128;
+using DeviceId = Strong<DeviceTag, std::uint16_t>;
+inline constexpr unsigned kMaxGpus = 1024;
 
 /// A byte address in an application's virtual address space.
 struct VirtTag;
@@ -42,15 +42,21 @@ using VirtPage = Strong<VirtPageTag, std::uint64_t>;
 constexpr VirtPage page_of(VirtAddr a) { return VirtPage{a.value >> kPageShift}; }
 
 /// A physical frame: which device, and which frame of its memory.
-/// The device sits in the low bits so that tags of small memories stay small (memory/cache/tag_array.h).
+/// The low bits of the device come first, so that tags of small memories stay small (memory/cache/tag_array.h); its
+/// high bits, which only machines of more than 255 GPUs have, stand above the frame.
 struct PhysPage {
+  static constexpr unsigned kFrameBits = 32;
+
   std::uint64_t value{};
 
   constexpr PhysPage() = default;
   constexpr explicit PhysPage(std::uint64_t v) : value(v) {}
-  constexpr PhysPage(DeviceId device, std::uint64_t frame) : value(frame << 8 | device.value) {}
-  constexpr DeviceId device() const { return DeviceId{static_cast<std::uint8_t>(value & 0xff)}; }
-  constexpr std::uint64_t frame() const { return value >> 8; }
+  constexpr PhysPage(DeviceId device, std::uint64_t frame)
+      : value((device.value & 0xffU) | frame << 8 | (std::uint64_t{device.value} >> 8) << (8 + kFrameBits)) {}
+  constexpr DeviceId device() const {
+    return DeviceId{static_cast<std::uint16_t>((value & 0xff) | (value >> (8 + kFrameBits) << 8))};
+  }
+  constexpr std::uint64_t frame() const { return value >> 8 & ((std::uint64_t{1} << kFrameBits) - 1); }
   constexpr auto operator<=>(const PhysPage&) const = default;
 };
 

@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/event.h"
 #include "sim/prefetch.h"
-#include "sim/transaction.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -31,7 +31,7 @@ class Wheel {
   std::uint64_t pending() const { return pending_; }
 
   /// An event of the partition's own, behind all others of that cycle.
-  void schedule(Transaction* t, Cycle when) {
+  void schedule(Event* t, Cycle when) {
     assert(when >= now_);
     t->when = when;
     t->source = kLocalSource;
@@ -44,7 +44,7 @@ class Wheel {
   }
 
   /// A message from another partition, before the local events of its cycle (t->when and t->source are set).
-  void deliver(Transaction* t) {
+  void deliver(Event* t) {
     assert(t->when >= now_ && t->source != kLocalSource);
     ++pending_;
     if (t->when / kBlock <= block_ + 1) {
@@ -63,8 +63,8 @@ class Wheel {
   /// The events that are likely to fire after the one just removed, as far as they are close by. Only hints: what fires
   /// now may schedule others before them, and of several in one cycle only the last is looked at.
   struct Soon {
-    const Transaction* next = nullptr;
-    const Transaction* later = nullptr;  ///< not yet to be looked into: it may not be in the host's cache
+    const Event* next = nullptr;
+    const Event* later = nullptr;  ///< not yet to be looked into: it may not be in the host's cache
   };
   Soon soon() const {
     const std::size_t slot = now_ % kSlots;
@@ -76,29 +76,9 @@ class Wheel {
     return {slots_[next], slots_[slot + static_cast<std::size_t>(std::countr_zero(ahead))]};
   }
 
-  /// Brings the slots of the cycles before `limit` into the host's cache.
-  void prefetch_slots(Cycle limit) const {
-    const Cycle end = std::min(limit, now_ + kBlock);
-    for (Cycle at = now_; at < end; at += kHostLine / sizeof(slots_[0])) prefetch_line(&slots_[at % kSlots]);
-  }
-  /// Visits the last event of each cycle before `limit` that has one, as far as slots go; the others of that cycle
-  /// follow it in a circle.
-  template <class Visit>
-  void for_each_last(Cycle limit, Visit visit) const {
-    const Cycle end = std::min(limit, (block_ + 2) * kBlock);
-    for (Cycle from = now_; from < end;) {
-      const std::size_t slot = from % kSlots;
-      const Cycle rest = 64 - slot % 64;
-      std::uint64_t ahead = words_[slot / 64] >> (slot % 64);
-      if (end - from < rest) ahead &= (std::uint64_t{1} << (end - from)) - 1;
-      for (; ahead != 0; ahead &= ahead - 1) visit(slots_[slot + static_cast<std::size_t>(std::countr_zero(ahead))]);
-      from += rest;
-    }
-  }
-
   /// Removes the first event before `limit`, moving time to it; null when there is none.
-  Transaction* pop(Cycle limit) {
-    Transaction*& tail = slots_[now_ % kSlots];
+  Event* pop(Cycle limit) {
+    Event*& tail = slots_[now_ % kSlots];
     if (tail == nullptr) return advance_and_pop(limit);
     if (now_ >= limit) return nullptr;
     return take_head(tail, now_ % kSlots);
@@ -108,12 +88,12 @@ class Wheel {
   struct Far {
     Cycle when;
     std::uint64_t sequence;
-    Transaction* transaction;
+    Event* event;
 
     /// std heap algorithms keep the largest in front: the later of two is the smaller.
     bool operator<(const Far& other) const {
       if (when != other.when) return when > other.when;
-      if (transaction->source != other.transaction->source) return transaction->source > other.transaction->source;
+      if (event->source != other.event->source) return event->source > other.event->source;
       return sequence > other.sequence;
     }
   };
@@ -128,7 +108,7 @@ class Wheel {
   }
 
   /// Adds to the end of a circular list.
-  static void push_back(Transaction*& tail, Transaction* t) {
+  static void push_back(Event*& tail, Event* t) {
     if (tail == nullptr) {
       t->next = t;
     } else {
@@ -138,26 +118,26 @@ class Wheel {
     tail = t;
   }
 
-  void append(Transaction* t) {
+  void append(Event* t) {
     const std::size_t slot = t->when % kSlots;
     if (slots_[slot] == nullptr) mark(slot);
     push_back(slots_[slot], t);
   }
 
-  void insert_by_source(Transaction* t) {
-    Transaction*& tail = slots_[t->when % kSlots];
+  void insert_by_source(Event* t) {
+    Event*& tail = slots_[t->when % kSlots];
     if (tail == nullptr || tail->source <= t->source) {
       append(t);
       return;
     }
-    Transaction* before = tail;
+    Event* before = tail;
     while (before->next->source <= t->source) before = before->next;
     t->next = before->next;
     before->next = t;
   }
 
-  Transaction* take_head(Transaction*& tail, std::size_t slot) {
-    Transaction* head = tail->next;
+  Event* take_head(Event*& tail, std::size_t slot) {
+    Event* head = tail->next;
     if (head == tail) {
       tail = nullptr;
       words_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
@@ -170,7 +150,7 @@ class Wheel {
     return head;
   }
 
-  Transaction* advance_and_pop(Cycle limit) {
+  Event* advance_and_pop(Cycle limit) {
     const Cycle next = next_time();
     if (next >= limit) return nullptr;
     while (block_ < next / kBlock) enter_next_block();
@@ -191,7 +171,7 @@ class Wheel {
     return (slot + kSlots - from) % kSlots;
   }
 
-  void set_aside(Transaction* t) {
+  void set_aside(Event* t) {
     const Cycle block = t->when / kBlock;
     if (block - block_ < kBlocks) {
       lists_[block % kBlocks].push_back(t);
@@ -206,7 +186,7 @@ class Wheel {
   Cycle earliest_aside() const {
     const auto ahead = std::countr_zero(std::rotr(aside_, static_cast<int>(block_ % kBlocks)));
     Cycle earliest = kNever;
-    for (const Transaction* t : lists_[(block_ + static_cast<Cycle>(ahead)) % kBlocks]) {
+    for (const Event* t : lists_[(block_ + static_cast<Cycle>(ahead)) % kBlocks]) {
       earliest = std::min(earliest, t->when);
     }
     return far_.empty() ? earliest : std::min(earliest, far_.front().when);
@@ -218,10 +198,10 @@ class Wheel {
     const Cycle dealt = block_ + 1;
     while (!far_.empty() && far_.front().when / kBlock <= dealt) {
       std::pop_heap(far_.begin(), far_.end());
-      append(far_.back().transaction);
+      append(far_.back().event);
       far_.pop_back();
     }
-    std::vector<Transaction*>& list = lists_[dealt % kBlocks];
+    std::vector<Event*>& list = lists_[dealt % kBlocks];
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (i + kAhead < list.size()) prefetch_line(list[i + kAhead]);
       insert_by_source(list[i]);
@@ -236,8 +216,8 @@ class Wheel {
   std::uint64_t summary_ = 0;                  ///< words that are not zero
   std::uint64_t aside_ = 0;                    ///< lists that are not empty
   std::array<std::uint64_t, kWords> words_{};  ///< slots that are not empty
-  std::array<Transaction*, kSlots> slots_{};
-  std::array<std::vector<Transaction*>, kBlocks> lists_;
+  std::array<Event*, kSlots> slots_{};
+  std::array<std::vector<Event*>, kBlocks> lists_;
   std::vector<Far> far_;
   std::uint64_t far_sequence_ = 0;
 };

@@ -50,10 +50,10 @@ void AddressSpace::place(const Buffer& buffer, Placement placement, bool rounded
   const std::uint64_t last = (page_of(buffer.base).value + pages_of(buffer) - 1) >> size_.bits;
   const std::uint64_t pages = last - first + 1;
   const std::uint64_t each = rounded_up ? (pages + gpus_ - 1) / gpus_ : pages / gpus_;
-  const auto gpu = [&](std::uint64_t g) { return DeviceId{static_cast<std::uint8_t>(first_gpu_ + g)}; };
+  const auto gpu = [&](std::uint64_t g) { return DeviceId{static_cast<std::uint16_t>(first_gpu_ + g)}; };
   const auto put = [&](std::uint64_t index, PhysPage page) {
     for (std::uint64_t i = 0; i < size_.frames(); ++i) {
-      frames_[index + i] = static_cast<std::uint32_t>(PhysPage{page.device(), page.frame() + i}.value);
+      frames_[index + i] = PhysPage{page.device(), page.frame() + i}.value;
     }
   };
   for (std::uint64_t p = 0; p < pages; ++p) {
@@ -68,7 +68,7 @@ void AddressSpace::place(const Buffer& buffer, Placement placement, bool rounded
       case Placement::Private: {
         const std::size_t group = private_frames_.size() / gpus_;
         for (std::uint64_t i = 0; i < size_.frames(); ++i) {
-          frames_[index + i] = static_cast<std::uint32_t>(group + i) << 8 | kPrivate;
+          frames_[index + i] = (group + i) | kPrivate;
         }
         private_frames_.resize(private_frames_.size() + size_.frames() * gpus_);
         for (std::uint64_t g = 0; g < gpus_; ++g) {

@@ -58,26 +58,26 @@ class AddressSpace {
   void for_each_page(Visit visit) const {
     for (std::uint64_t i = 0; i < frames_.size(); i += size_.frames()) {
       if (frames_[i] == kUnmapped) continue;
-      visit((first_page_ + i) >> size_.bits, (frames_[i] & 0xff) == kPrivate);
+      visit((first_page_ + i) >> size_.bits, (frames_[i] & kPrivate) != 0);
     }
   }
   unsigned first_gpu() const { return first_gpu_; }
   unsigned gpus() const { return gpus_; }
 
   /// Whether each GPU has a page of its own.
-  bool is_private(VirtPage page) const { return (frames_[page.value - first_page_] & 0xff) == kPrivate; }
+  bool is_private(VirtPage page) const { return (frames_[page.value - first_page_] & kPrivate) != 0; }
   /// The frame of a page as GPU `gpu` sees it.
   PhysPage translate(DeviceId gpu, VirtPage page) const {
     const std::uint64_t index = page.value - first_page_;
     if (index >= frames_.size() || frames_[index] == kUnmapped) unmapped(page);
-    const std::uint32_t frame = frames_[index];
-    if ((frame & 0xff) != kPrivate) return PhysPage{frame};
-    return private_frames_[(frame >> 8) * gpus_ + (gpu.value - first_gpu_)];
+    const std::uint64_t frame = frames_[index];
+    if ((frame & kPrivate) == 0) return PhysPage{frame};
+    return private_frames_[(frame & ~kPrivate) * gpus_ + (gpu.value - first_gpu_)];
   }
 
  private:
-  static constexpr std::uint32_t kUnmapped = ~std::uint32_t{0};
-  static constexpr std::uint32_t kPrivate = 0xfe;  // in place of the device: one frame on each GPU
+  static constexpr std::uint64_t kUnmapped = ~std::uint64_t{0};
+  static constexpr std::uint64_t kPrivate = std::uint64_t{1} << 62;  // one frame on each GPU; which, in the other bits
 
   [[noreturn]] static void unmapped(VirtPage page);
   void place(const Buffer& buffer, Placement placement, bool rounded_up, DeviceId host, FrameAllocator& frames);
@@ -87,7 +87,7 @@ class AddressSpace {
   unsigned gpus_;
   std::uint64_t first_page_ = 0;
   std::uint64_t interleaved_ = 0;      // one running counter through all allocations
-  std::vector<std::uint32_t> frames_;  // by page: PhysPage value
+  std::vector<std::uint64_t> frames_;  // by page: PhysPage value
   std::vector<PhysPage> private_frames_;
 };
 

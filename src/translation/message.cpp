@@ -4,22 +4,21 @@ namespace nearfar {
 
 void send_translation_message(Partition& partition, NetworkInterface& network, std::uint64_t message_bytes,
                               PageSize size, DeviceId to, const Message& message) {
-  Transaction* t = partition.pool().allocate();
+  Transaction* t = partition.pool().allocate<Transaction>();
   Message sent = message;
   sent.from = partition.device();
   sent.put(*t);
   t->destination = to.value;
-  t->wire_bytes = static_cast<std::uint16_t>(message_bytes);
+  t->set_wire_bytes(static_cast<std::uint32_t>(message_bytes));
   if (message.kind == MessageKind::Data) {
     // A large page goes as a burst of small ones; the mapping rides with the last.
     for (std::uint64_t i = 1; i < size.frames(); ++i) {
-      Transaction* part = partition.pool().allocate();
-      *part = *t;
+      Transaction* part = partition.pool().copy(*t);
       part->user = static_cast<std::uint32_t>(MessageKind::Part);
-      part->wire_bytes = static_cast<std::uint16_t>(kPageBytes);
+      part->set_wire_bytes(static_cast<std::uint32_t>(kPageBytes));
       network.send_message(part);
     }
-    t->wire_bytes = static_cast<std::uint16_t>(kPageBytes);
+    t->set_wire_bytes(static_cast<std::uint32_t>(kPageBytes));
   }
   network.send_message(t);
 }

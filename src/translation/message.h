@@ -75,26 +75,24 @@ struct Message {
   /// Cycles of `accounted` that another answer to the same fault, from another GPU, has too.
   std::uint32_t shared() const { return kind == MessageKind::Map ? stamp : walk; }
 
-  static constexpr unsigned kWalkShift = 48;  ///< a page's device and frame take 40 bits
+  static constexpr unsigned kWalkShift = 48;  ///< a page's device and frame take 48 bits
 
   static Message get(const Transaction& t);
   void put(Transaction& t) const;
 };
 
 inline void Message::put(Transaction& t) const {
-  t.kind = TransactionKind::Message;
-  t.reply = is_response(kind);
+  t.traffic_class = is_response(kind) ? TrafficClass::Response : TrafficClass::Uncredited;
   t.mask = page.value;
   t.line = PhysLine{mapping.page.value | std::uint64_t{walk} << kWalkShift};
   t.user = static_cast<std::uint32_t>(kind) | (write ? 1U << 8 : 0U) | (faulted ? 1U << 9 : 0U) |
            (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (raced ? 1U << 13 : 0U) |
            (brings_page ? 1U << 14 : 0U) | (mapping.writable ? 1U << 11 : 0U) | std::uint32_t{to.value} << 16;
   t.data_bytes = mapping.epoch;
-  t.requester = from.value;
+  t.origin = from.value;
   t.cu = number;
   t.stage_start = stamp;
   t.accounted = accounted;
-  t.application = page.pid();
 }
 
 inline Message Message::get(const Transaction& t) {
@@ -110,8 +108,8 @@ inline Message Message::get(const Transaction& t) {
   m.held = (t.user >> 10 & 1) != 0;
   m.raced = (t.user >> 13 & 1) != 0;
   m.brings_page = (t.user >> 14 & 1) != 0;
-  m.to = DeviceId{static_cast<std::uint8_t>(t.user >> 16)};
-  m.from = DeviceId{t.requester};
+  m.to = DeviceId{static_cast<std::uint16_t>(t.user >> 16)};
+  m.from = DeviceId{t.origin};
   m.stamp = t.stage_start;
   m.accounted = t.accounted;
   return m;

@@ -50,7 +50,7 @@ void TranslationOracle::about_to_move(PageKey page, unsigned gpus, DeviceId exce
   const std::scoped_lock lock(mutex_);
   for (unsigned g = 0; g < gpus; ++g) {
     if (g == except.value) continue;
-    const auto found = grants_.find({page.value, static_cast<std::uint8_t>(g)});
+    const auto found = grants_.find({page.value, static_cast<std::uint16_t>(g)});
     if (found == grants_.end() || !found->second.held) continue;
     throw SimulationError(
         fmt::format("check: page {:#x} moves while GPU {} still has a mapping of it", page.number(), g));

@@ -18,7 +18,7 @@ namespace nearfar {
 class TranslationOracle {
  public:
   /// In place of a GPU: a mapping in a table that all of them read.
-  static constexpr DeviceId kEveryGpu{0xff};
+  static constexpr DeviceId kEveryGpu{0xffff};
 
   /// A mapping has been written into a GPU's table.
   void granted(DeviceId gpu, PageKey page, const Mapping& mapping);
@@ -41,7 +41,7 @@ class TranslationOracle {
   };
   struct Holder {
     std::uint64_t page;
-    std::uint8_t gpu;
+    std::uint16_t gpu;
     bool operator==(const Holder&) const = default;
   };
   struct Hash {

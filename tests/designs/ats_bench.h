@@ -16,7 +16,7 @@
 
 namespace nearfar {
 
-inline DeviceId gpu_id(unsigned g) { return DeviceId{static_cast<std::uint8_t>(g)}; }
+inline DeviceId gpu_id(unsigned g) { return DeviceId{static_cast<std::uint16_t>(g)}; }
 
 /// L2 TLBs and the IOMMU TLB of so many fully associative entries.
 inline RigOptions small_tlbs(unsigned gpus, std::uint32_t l2, std::uint32_t iommu) {

@@ -64,7 +64,7 @@ TEST_P(StormOfDesigns, AnswersEveryRequestOnce) {
   }
   // Links of different lengths let answers overtake one another.
   for (unsigned d = 0; d <= gpus; ++d) {
-    rig.wire(d).slow_to = DeviceId{static_cast<std::uint8_t>(random() % (gpus + 1))};
+    rig.wire(d).slow_to = DeviceId{static_cast<std::uint16_t>(random() % (gpus + 1))};
     rig.wire(d).slow = kLink + random() % 700;
   }
   const auto still_hidden = [&](unsigned g) { return with_irmb ? parts.irmb[g]->pending() : 0; };

@@ -322,7 +322,7 @@ TEST(Ft, FollowsReplicas) {
   MmuParts parts;
   parts.add_ft(rig, 3);
   const auto named = [&](unsigned g) {
-    return parts.ft->filter().look_up(filter_key(PageKey{0, 9}, DeviceId{static_cast<std::uint8_t>(g)})) !=
+    return parts.ft->filter().look_up(filter_key(PageKey{0, 9}, DeviceId{static_cast<std::uint16_t>(g)})) !=
            CuckooFilter::Match::None;
   };
   rig.ask(0, 9, 0);

@@ -68,7 +68,7 @@ class WalkBench final : public WalkClient, public WalkMemory {
   /// Runs `action` at `when`, behind what was asked for earlier.
   void at(Cycle when, std::function<void()> action) {
     actions_.push_back(std::move(action));
-    Transaction* t = partition().pool().allocate();
+    Transaction* t = partition().pool().allocate<Transaction>();
     t->mask = actions_.size() - 1;
     partition().schedule(t, act_, when);
   }

@@ -19,7 +19,7 @@ PerturbSpec drawn(std::uint32_t draw, Cycle limit = 4) {
 }
 
 MessageJitter messages(const PerturbSpec& spec, unsigned source = 0) {
-  return {spec, DeviceId{static_cast<std::uint8_t>(source)}};
+  return {spec, DeviceId{static_cast<std::uint16_t>(source)}};
 }
 
 std::vector<Cycle> delays(const MessageJitter& jitter, unsigned destination, unsigned traffic_class) {

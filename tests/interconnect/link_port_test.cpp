@@ -69,26 +69,26 @@ TEST(LinkPort, CutThroughKeepsTheFraction) {
   }
 }
 
-TEST(LinkPort, ChannelsTakeTurnsAndFlowsWithinThem) {
+TEST(LinkPort, ClassesTakeTurnsAndFlowsWithinThem) {
   LinkPort port(32'000'000'000, kClock);
-  for (const unsigned flow : {2U, 5U, 9U}) port.add(LinkPort::kReplies, flow, 0);
-  port.add(LinkPort::kRequests, 7, 0);
+  for (const unsigned flow : {2U, 5U, 9U}) port.add(TrafficClass::Response, flow, 0);
+  port.add(TrafficClass::Request, 7, 0);
   std::vector<unsigned> flows;
   for (int i = 0; i < 6; ++i) flows.push_back(port.next().flow);
   EXPECT_EQ(flows, (std::vector<unsigned>{7, 2, 7, 5, 7, 9}));
-  port.remove(LinkPort::kRequests, 7);
+  port.remove(TrafficClass::Request, 7);
   EXPECT_EQ(port.next().flow, 2U);
   EXPECT_EQ(port.next().flow, 5U);
-  for (const unsigned flow : {2U, 5U, 9U}) port.remove(LinkPort::kReplies, flow);
+  for (const unsigned flow : {2U, 5U, 9U}) port.remove(TrafficClass::Response, flow);
   EXPECT_FALSE(port.waiting());
 }
 
 /// What comes to an idle port does not use time that has passed.
 TEST(LinkPort, IsIdleUntilSomebodyWaits) {
   LinkPort port(32'000'000'000, kClock);
-  port.add(LinkPort::kOthers, 1, port.ticks(100));
+  port.add(TrafficClass::Uncredited, 1, port.ticks(100));
   EXPECT_EQ(port.pass(0, 64, 0).cycle, 102U);
-  port.add(LinkPort::kOthers, 2, port.ticks(101));  // it is busy until 102
+  port.add(TrafficClass::Uncredited, 2, port.ticks(101));  // it is busy until 102
   EXPECT_EQ(port.pass(0, 64, 0).cycle, 104U);
 }
 

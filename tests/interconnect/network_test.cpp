@@ -20,35 +20,34 @@ class Device final : public NetworkClient {
       : partition_(partition),
         traffic_(traffic),
         served_(served),
-        network_(partition, link, topology, kLine, kClock, *this),
+        network_(partition, link, topology, kLine, kClock, *this, masks_),
         agents_(traffic.agents),
         answer_handler_(partition.add_handler<&Device::on_answer>(this)),
         start_handler_(partition.add_handler<&Device::on_start>(this)) {
-    partition.schedule(partition.pool().allocate(), start_handler_, 0);
+    partition.schedule(partition.pool().allocate<Event>(), start_handler_, 0);
   }
 
-  void on_request(Transaction* t, Spacing spacing) override {
-    const auto lines = static_cast<unsigned>(std::popcount(t->mask));
-    network_.requests_taken(DeviceId{t->requester}, lines);
+  void on_request(LineRequest* t, Spacing spacing) override {
+    const unsigned lines = t->lines();
+    network_.requests_taken(t->requester(), lines);
     const Spacing replies = network_.reply_spacing(*t);
     Cycle due = 0;
     for (unsigned i = 0; i < lines; ++i) due = std::max(due, spacing.at(i) - std::min(spacing.at(i), replies.at(i)));
     partition_.schedule(t, answer_handler_, partition_.now() + traffic_.service + due);
   }
-  void on_reply(Transaction* t) override {
-    const auto lines = static_cast<unsigned>(std::popcount(t->mask));
+  void on_reply(LineRequest* t) override {
+    const unsigned lines = t->lines();
     const Cycle now = partition_.now();
     if (now >= traffic_.warm && now < traffic_.end) {
       served_.lines[partition_.device().value][t->line.device().value] += lines;
     }
-    const unsigned agent = t->cu;
+    const unsigned agent = t->unit;
     partition_.pool().release(t);
     agents_[agent].outstanding -= lines;
     issue(agent);
   }
-  void on_control(Transaction*) override {}
-  void on_message(Transaction*) override {}
-  void prepare_arrival(const Transaction&, PrefetchStep) const override {}
+  void on_control(Packet*) override {}
+  void on_message(Packet*) override {}
   void network_has_room(std::uint16_t waiter) override {
     agents_[waiter].waits = false;
     issue(waiter);
@@ -62,17 +61,17 @@ class Device final : public NetworkClient {
     std::uint64_t sent = 0;
   };
 
-  void on_start(Transaction* t) {
-    partition_.pool().release(t);
+  void on_start(Event* event) {
+    partition_.pool().release(event);
     for (unsigned a = 0; a < agents_.size(); ++a) issue(a);
   }
-  void on_answer(Transaction* t) { network_.answer(t, 0); }
+  void on_answer(LineRequest* t) { network_.answer(t, 0); }
 
   void issue(unsigned a) {
     Agent& agent = agents_[a];
     while (partition_.now() < traffic_.end && !agent.waits &&
            agent.outstanding + traffic_.group <= traffic_.outstanding) {
-      const auto to = static_cast<std::uint8_t>(traffic_.destination(partition_.device().value, a, agent.sent));
+      const auto to = static_cast<std::uint16_t>(traffic_.destination(partition_.device().value, a, agent.sent));
       for (; agent.reserved < traffic_.group; ++agent.reserved) {
         if (!network_.reserve(DeviceId{to}, static_cast<std::uint16_t>(a))) {
           agent.waits = true;
@@ -82,16 +81,12 @@ class Device final : public NetworkClient {
       agent.reserved = 0;
       agent.outstanding += traffic_.group;
       ++agent.sent;
-      Transaction* t = partition_.pool().allocate();
-      *t = {};
-      t->kind = traffic_.writes ? TransactionKind::Write : TransactionKind::Read;
+      LineRequest* t = traffic_.writes ? static_cast<LineRequest*>(partition_.pool().allocate<StoreRequest>())
+                                       : partition_.pool().allocate<LoadRequest>();
+      t->kind = traffic_.writes ? RequestKind::Write : RequestKind::Read;
       t->line = PhysLine{PhysPage{DeviceId{to}, 0}, 0};
       t->mask = traffic_.group == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << traffic_.group) - 1;
-      t->data_bytes = traffic_.writes ? kLine : 0;
-      if (traffic_.writes) t->last_bytes = kLine;
-      t->cu = static_cast<std::uint16_t>(a);
-      t->requester = partition_.device().value;
-      t->destination = to;
+      t->unit = static_cast<std::uint16_t>(a);
       network_.send_request(t);
     }
   }
@@ -99,6 +94,7 @@ class Device final : public NetworkClient {
   Partition& partition_;
   Traffic traffic_;
   Served& served_;
+  ByteMaskPool masks_{1};  ///< none is used: all writes are of whole lines
   NetworkInterface network_;
   std::vector<Agent> agents_;
   HandlerId answer_handler_;

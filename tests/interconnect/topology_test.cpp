@@ -17,7 +17,7 @@ LinkSpec shape(TopologyKind kind) {
   return spec;
 }
 
-DeviceId device(unsigned d) { return DeviceId{static_cast<std::uint8_t>(d)}; }
+DeviceId device(unsigned d) { return DeviceId{static_cast<std::uint16_t>(d)}; }
 
 unsigned hops(const Topology& topology, unsigned from, unsigned to) {
   unsigned count = 0;

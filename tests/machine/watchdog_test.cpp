@@ -24,12 +24,12 @@ class FaultLoser final : public DesignComponent {
   bool on_message(const Message& message) override {
     if (lost_ || message.kind != MessageKind::Fault) return false;
     lost_ = true;
-    if (turns_) on_turn(partition_.pool().allocate());
+    if (turns_) on_turn(partition_.pool().allocate<Event>());
     return true;
   }
 
  private:
-  void on_turn(Transaction* t) { partition_.schedule(t, handler_, partition_.now() + 300); }
+  void on_turn(Event* t) { partition_.schedule(t, handler_, partition_.now() + 300); }
 
   Partition& partition_;
   HandlerId handler_;

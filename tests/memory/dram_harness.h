@@ -55,8 +55,8 @@ class DramHarness : public DramClient {
   void play(std::vector<DramStep> steps) {
     script_ = std::move(steps);
     for (std::size_t i = 0; i < script_.size(); ++i) {
-      Transaction* t = partition_.pool().allocate();
-      t->mask = i;
+      auto* t = partition_.pool().allocate<IndexEvent>();
+      t->index = static_cast<std::uint32_t>(i);
       partition_.schedule(t, step_handler_, script_[i].at);
     }
     partition_.run(kNever);
@@ -86,20 +86,18 @@ class DramHarness : public DramClient {
   }
 
  private:
-  void on_step(Transaction* t) {
-    const DramStep& step = script_[t->mask];
+  void on_step(IndexEvent* t) {
+    const DramStep& step = script_[t->index];
     if (step.write) {
       partition_.pool().release(t);
       write(line_number(step.number));
       return;
     }
-    t->line = line_number(step.number);
-    t->user = extra_;
-    dram_->read(t, done_handler_);
+    dram_->read(line_number(step.number), t, done_handler_, extra_);
   }
 
-  void on_done(Transaction* t) {
-    answers_.push_back({t->mask, partition_.now()});
+  void on_done(IndexEvent* t) {
+    answers_.push_back({t->index, partition_.now()});
     partition_.pool().release(t);
   }
 

@@ -99,7 +99,7 @@ class ClosedLoop : public DramClient {
         random_(random),
         lines_(spec.capacity / kTestLineBytes),
         left_(reads) {
-    for (unsigned i = 0; i < outstanding * spec.channels; ++i) issue(partition_.pool().allocate());
+    for (unsigned i = 0; i < outstanding * spec.channels; ++i) issue(partition_.pool().allocate<Event>());
     partition_.run(kNever);
   }
   void dram_has_room() override {}
@@ -114,17 +114,15 @@ class ClosedLoop : public DramClient {
   }
 
  private:
-  void issue(Transaction* t) {
+  void issue(Event* t) {
     if (left_ == 0) {
       partition_.pool().release(t);
       return;
     }
     --left_;
-    t->line = line_number(random_ ? (std::uint64_t{rng_()} << 10 ^ rng_()) % lines_ : next_++);
-    t->user = 0;
-    dram_->read(t, done_);
+    dram_->read(line_number(random_ ? (std::uint64_t{rng_()} << 10 ^ rng_()) % lines_ : next_++), t, done_, 0);
   }
-  void on_done(Transaction* t) { issue(t); }
+  void on_done(Event* t) { issue(t); }
 
   Partition partition_;
   std::unique_ptr<Dram> dram_;
@@ -227,13 +225,11 @@ class Flood : public DramClient {
         hit_(partition_.add_handler<&Flood::on_hit>(this)),
         other_(partition_.add_handler<&Flood::on_other>(this)),
         spec_(spec) {
-    for (unsigned i = 0; i < 2 * spec.read_queue; ++i) on_hit(partition_.pool().allocate());
+    for (unsigned i = 0; i < 2 * spec.read_queue; ++i) on_hit(partition_.pool().allocate<Event>());
     partition_.run(5000);
-    Transaction* t = partition_.pool().allocate();
-    t->line = line_number(line_at(spec, 9, 0, 0));
-    t->user = 0;
+    Event* t = partition_.pool().allocate<Event>();
     answered_ = 0;
-    dram_.read(t, other_);
+    dram_.read(line_number(line_at(spec, 9, 0, 0)), t, other_, 0);
     partition_.run(kNever);
   }
   void dram_has_room() override {}
@@ -241,17 +237,15 @@ class Flood : public DramClient {
   std::uint32_t limit() const { return dram_.pass_limit(); }
 
  private:
-  void on_hit(Transaction* t) {
+  void on_hit(Event* t) {
     ++answered_;
     if (passed_ != 0) {
       partition_.pool().release(t);
       return;
     }
-    t->line = line_number(line_at(spec_, 0, 0, answered_ % 32));
-    t->user = 0;
-    dram_.read(t, hit_);
+    dram_.read(line_number(line_at(spec_, 0, 0, answered_ % 32)), t, hit_, 0);
   }
-  void on_other(Transaction* t) {
+  void on_other(Event* t) {
     passed_ = answered_;
     partition_.pool().release(t);
   }

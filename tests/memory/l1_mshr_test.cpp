@@ -12,7 +12,7 @@
 namespace nearfar::l1_mshr_test {
 namespace {
 
-PhysPage page_at(unsigned number) { return PhysPage{DeviceId{static_cast<std::uint8_t>(number % 3)}, number * 977U}; }
+PhysPage page_at(unsigned number) { return PhysPage{DeviceId{static_cast<std::uint16_t>(number % 3)}, number * 977U}; }
 
 /// What was asked for at once, by line.
 struct Asked {
@@ -105,7 +105,7 @@ class PendingLinesTest : public ::testing::TestWithParam<unsigned> {
     while (!arrival.merged.empty()) {
       L1MshrFile::MergedLoad* merged = arrival.merged.pop();
       tell(merged->target, merged->lines);
-      file_.give(merged);
+      file_.release(merged);
     }
     EXPECT_EQ(told, expected);
     asked.lines &= ~lines;

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace nearfar::home_cache_test {
+namespace nearfar::l2_cache_test {
 namespace {
 
 constexpr std::uint64_t kLine = 64;
@@ -16,18 +16,28 @@ class Bench final : public L2Client {
  public:
   explicit Bench(std::uint32_t write_queue = 64)
       : partition_(DeviceId{0}, 1),
-        cache_(partition_, cache_spec(), dram_spec(write_queue), kLine, 1'000'000'000, *this, nullptr),
+        cache_(partition_, cache_spec(), dram_spec(write_queue), kLine, 1'000'000'000, *this, masks_, nullptr),
         handler_(partition_.add_handler<&Bench::on_step>(this)) {}
 
-  void store(Cycle at, unsigned line, std::uint16_t bytes) { ask(at, TransactionKind::Write, line, bytes); }
-  void load(Cycle at, unsigned line) { ask(at, TransactionKind::Read, line, 0); }
-  void atomic(Cycle at, unsigned line) { ask(at, TransactionKind::Atomic, line, 4); }
-  void flush(Cycle at) { ask(at, TransactionKind::Control, 0, 0); }
+  void store(Cycle at, unsigned line, unsigned bytes) {
+    auto* request = partition_.pool().allocate<StoreRequest>();
+    if (bytes != kLine) {
+      const ByteMask mask{{(std::uint64_t{1} << bytes) - 1, 0}};
+      request->masks = masks_.allocate(DeviceId{0}, {mask, mask});
+    }
+    ask(at, RequestKind::Write, line, request);
+  }
+  void load(Cycle at, unsigned line) { ask(at, RequestKind::Read, line, partition_.pool().allocate<LoadRequest>()); }
+  void atomic(Cycle at, unsigned line) {
+    ask(at, RequestKind::Atomic, line, partition_.pool().allocate<LoadRequest>());
+  }
+  void flush(Cycle at) { partition_.schedule(partition_.pool().allocate<Event>(), flush_handler_, at); }
   void run() {
-    partition_.begin_window(0, kNever);
+    partition_.begin_window(0);
     partition_.run(kNever);
     EXPECT_EQ(cache_.pending(), 0U);
     EXPECT_EQ(partition_.pool().live(), 0U);
+    EXPECT_EQ(masks_.live(), 0U);
   }
 
   struct Flushed {
@@ -40,11 +50,10 @@ class Bench final : public L2Client {
   L2Stats& stats() { return cache_.stats(); }
   std::uint64_t memory_writes() { return cache_.dram().stats().writes; }
 
-  void lines_served(Transaction* t) override { partition_.pool().release(t); }
-  void prepare_served(const Transaction&, PrefetchStep) const override {}
+  void lines_served(LineRequest* request) override { partition_.pool().release(request); }
   void stores_ordered(unsigned, PhysPage, unsigned) override {}
-  void answer(Transaction* t, Cycle) override { partition_.pool().release(t); }
-  Spacing reply_spacing(const Transaction&) const override { return Spacing::every(1); }
+  void answer(LineRequest* request, Cycle) override { partition_.pool().release(request); }
+  Spacing reply_spacing(const LineRequest&) const override { return Spacing::every(1); }
   void requests_taken(DeviceId, std::uint32_t) override {}
   void l2_has_room(std::uint16_t) override {}
   void flushed() override { flushes_.push_back({partition_.now(), stats().flushed_lines, memory_writes()}); }
@@ -66,29 +75,27 @@ class Bench final : public L2Client {
     spec.write_queue = write_queue;
     return spec;
   }
-  void ask(Cycle at, TransactionKind kind, unsigned line, std::uint16_t bytes) {
-    Transaction* t = partition_.pool().allocate();
-    *t = {};
-    t->kind = kind;
-    t->line = PhysLine{PhysPage{DeviceId{0}, 0}, line};
-    t->mask = std::uint64_t{1} << line;
-    t->data_bytes = bytes;
-    partition_.schedule(t, handler_, at);
+  void ask(Cycle at, RequestKind kind, unsigned line, LineRequest* request) {
+    request->kind = kind;
+    request->line = PhysLine{PhysPage{DeviceId{0}, 0}, line};
+    request->mask = std::uint64_t{1} << line;
+    partition_.schedule(request, handler_, at);
   }
-  void on_step(Transaction* t) {
-    if (t->kind == TransactionKind::Control) {
-      partition_.pool().release(t);
-      cache_.flush();
-      return;
-    }
-    t->stage_start = static_cast<std::uint32_t>(partition_.now());
-    cache_.reserve_always(t->line);
-    cache_.own_request(t);
+  void on_flush(Event* event) {
+    partition_.pool().release(event);
+    cache_.flush();
+  }
+  void on_step(LineRequest* request) {
+    request->stage_start = static_cast<std::uint32_t>(partition_.now());
+    cache_.reserve_always(request->line);
+    cache_.request(request);
   }
 
   Partition partition_;
+  ByteMaskPool masks_{1};
   L2Cache cache_;
   HandlerId handler_;
+  HandlerId flush_handler_ = partition_.add_handler<&Bench::on_flush>(this);
   std::vector<Flushed> flushes_;
 };
 
@@ -184,4 +191,4 @@ TEST(Flush, ThatIsAskedForDuringAnotherFollowsIt) {
 }
 
 }  // namespace
-}  // namespace nearfar::home_cache_test
+}  // namespace nearfar::l2_cache_test

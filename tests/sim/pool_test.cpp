@@ -1,4 +1,4 @@
-// Transactions come from slabs and go back to them; queues are first in, first out.
+// Events come from slabs and go back to them; queues are first in, first out.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -6,18 +6,18 @@
 #include <set>
 #include <vector>
 
-#include "sim/transaction.h"
+#include "sim/event.h"
 
 namespace nearfar::pool_test {
 namespace {
 
-RC_GTEST_PROP(TransactionPool, NeverHandsOutWhatIsInUse, ()) {
-  TransactionPool pool;
-  std::vector<Transaction*> used;
-  std::set<Transaction*> in_use;
+RC_GTEST_PROP(EventPool, NeverHandsOutWhatIsInUse, ()) {
+  EventPool pool;
+  std::vector<Event*> used;
+  std::set<Event*> in_use;
   for (const auto step : *rc::gen::scale(20, rc::gen::arbitrary<std::vector<std::uint8_t>>())) {
     if (step % 3 != 0 || used.empty()) {
-      Transaction* t = pool.allocate();
+      Event* t = pool.allocate<Event>();
       RC_ASSERT(in_use.insert(t).second);
       used.push_back(t);
     } else {
@@ -30,13 +30,13 @@ RC_GTEST_PROP(TransactionPool, NeverHandsOutWhatIsInUse, ()) {
   }
 }
 
-TEST(TransactionPool, AWarmPoolGivesBackTheSameTransactions) {
-  TransactionPool pool;
-  std::set<Transaction*> first;
+TEST(EventPool, AWarmPoolGivesBackTheSameEvents) {
+  EventPool pool;
+  std::set<Event*> first;
   for (int round = 0; round < 3; ++round) {
-    std::vector<Transaction*> taken;
-    for (int i = 0; i < 1500; ++i) taken.push_back(pool.allocate());
-    for (Transaction* t : taken) {
+    std::vector<Event*> taken;
+    for (int i = 0; i < 1500; ++i) taken.push_back(pool.allocate<Event>());
+    for (Event* t : taken) {
       if (round == 0) first.insert(t);
       EXPECT_TRUE(first.contains(t));
       pool.release(t);
@@ -45,18 +45,18 @@ TEST(TransactionPool, AWarmPoolGivesBackTheSameTransactions) {
   EXPECT_EQ(pool.live(), 0U);
 }
 
-TEST(TransactionPool, EachTransactionIsOneLineOfTheHost) {
-  TransactionPool pool;
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool.allocate()) % 64, 0U);
+TEST(EventPool, EachEventIsOneLineOfTheHost) {
+  EventPool pool;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(reinterpret_cast<std::uintptr_t>(pool.allocate<Event>()) % 64, 0U);
 }
 
-RC_GTEST_PROP(TransactionQueue, IsFirstInFirstOut, ()) {
-  TransactionPool pool;
-  TransactionQueue queue;
-  std::deque<Transaction*> expected;
+RC_GTEST_PROP(EventQueue, IsFirstInFirstOut, ()) {
+  EventPool pool;
+  EventQueue queue;
+  std::deque<Event*> expected;
   for (const bool in : *rc::gen::arbitrary<std::vector<bool>>()) {
     if (in) {
-      expected.push_back(pool.allocate());
+      expected.push_back(pool.allocate<Event>());
       queue.push(expected.back());
     } else if (!expected.empty()) {
       RC_ASSERT(queue.front() == expected.front());

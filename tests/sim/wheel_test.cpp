@@ -19,26 +19,26 @@ namespace {
 class WheelAndReference {
  public:
   void schedule(Cycle when) {
-    Transaction* t = make();
+    IndexEvent* t = make();
     wheel_.schedule(t, when);
-    expected_.emplace(std::tuple(when, kLocalSource, t->mask), t);
+    expected_.emplace(std::tuple(when, kLocalSource, t->index), t);
   }
 
   void deliver(Cycle when, std::uint16_t source) {
-    Transaction* t = make();
+    IndexEvent* t = make();
     t->when = when;
     t->source = source;
     wheel_.deliver(t);
-    expected_.emplace(std::tuple(when, source, t->mask), t);
+    expected_.emplace(std::tuple(when, source, t->index), t);
   }
 
   /// Pops once from both; false when they disagree.
   bool pop(Cycle limit) {
-    const Transaction* t = wheel_.pop(limit);
+    const Event* t = wheel_.pop(limit);
     if (expected_.empty() || std::get<0>(expected_.begin()->first) >= limit) return t == nullptr;
-    const Transaction* expected = expected_.begin()->second;
+    const Event* expected = expected_.begin()->second;
     expected_.erase(expected_.begin());
-    return t == expected && t->when == wheel_.now() && hints_are_pending() && tells_the_last_of_each_cycle(limit);
+    return t == expected && t->when == wheel_.now() && hints_are_pending();
   }
 
   bool agrees() const { return wheel_.pending() == expected_.size() && wheel_.next_time() == next_time(); }
@@ -51,33 +51,22 @@ class WheelAndReference {
   bool hints_are_pending() const {
     const Wheel::Soon soon = wheel_.soon();
     if (soon.next == nullptr) return soon.later == nullptr;
-    const auto pending = [this](const Transaction* hint) {
+    const auto pending = [this](const Event* hint) {
       return std::ranges::any_of(expected_, [&](const auto& event) { return event.second == hint; });
     };
     if (!pending(soon.next) || soon.next->when != next_time()) return false;
     return soon.later == nullptr || (pending(soon.later) && soon.later->when > soon.next->when);
   }
-  /// Of the cycles before the limit that slots cover: this block's and the next one's.
-  bool tells_the_last_of_each_cycle(Cycle limit) const {
-    const Cycle end = std::min(limit, (wheel_.now() / Wheel::kBlock + 2) * Wheel::kBlock);
-    std::map<Cycle, const Transaction*> last;
-    for (const auto& [order, t] : expected_) {
-      if (t->when < end) last[t->when] = t;
-    }
-    std::vector<const Transaction*> told;
-    wheel_.for_each_last(limit, [&](const Transaction* t) { told.push_back(t); });
-    return std::ranges::equal(told, last | std::views::values);
-  }
-  Transaction* make() {
+  IndexEvent* make() {
     storage_.emplace_back();
-    storage_.back().mask = sequence_++;
+    storage_.back().index = sequence_++;
     return &storage_.back();
   }
 
   Wheel wheel_;
-  std::deque<Transaction> storage_;
-  std::uint64_t sequence_ = 0;
-  std::map<std::tuple<Cycle, std::uint16_t, std::uint64_t>, Transaction*> expected_;
+  std::deque<IndexEvent> storage_;
+  std::uint32_t sequence_ = 0;
+  std::map<std::tuple<Cycle, std::uint16_t, std::uint32_t>, Event*> expected_;
 };
 
 rc::Gen<Cycle> around(Cycle distance) { return rc::gen::inRange<Cycle>(distance - 5, distance + 5); }
@@ -160,14 +149,14 @@ INSTANTIATE_TEST_SUITE_P(Distances, WheelHorizon,
 
 TEST(Wheel, MessagesComeBeforeLocalEventsOfTheirCycleAndBySource) {
   Wheel wheel;
-  Transaction local, from_two, from_one, late_from_two;
+  Event local, from_two, from_one, late_from_two;
   wheel.schedule(&local, 5);
-  for (Transaction* t : {&from_two, &from_one, &late_from_two}) {
+  for (Event* t : {&from_two, &from_one, &late_from_two}) {
     t->when = 5;
     t->source = t == &from_one ? 1 : 2;
     wheel.deliver(t);
   }
-  for (const Transaction* expected : {&from_one, &from_two, &late_from_two, &local}) {
+  for (const Event* expected : {&from_one, &from_two, &late_from_two, &local}) {
     EXPECT_EQ(wheel.pop(kNever), expected);
   }
   EXPECT_EQ(wheel.pop(kNever), nullptr);
@@ -175,7 +164,7 @@ TEST(Wheel, MessagesComeBeforeLocalEventsOfTheirCycleAndBySource) {
 
 TEST(Wheel, EventScheduledForThisCycleStillRunsInIt) {
   Wheel wheel;
-  Transaction first, second;
+  Event first, second;
   wheel.schedule(&first, 7);
   ASSERT_EQ(wheel.pop(8), &first);
   wheel.schedule(&second, 7);
@@ -185,7 +174,7 @@ TEST(Wheel, EventScheduledForThisCycleStillRunsInIt) {
 
 TEST(Wheel, LimitHoldsEventsBackWithoutMovingTime) {
   Wheel wheel;
-  Transaction near, far;
+  Event near, far;
   wheel.schedule(&near, 10);
   wheel.schedule(&far, 10'000);
   EXPECT_EQ(wheel.pop(10), nullptr);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr DeviceId kHost{4};
 
-DeviceId gpu(unsigned g) { return DeviceId{static_cast<std::uint8_t>(g)}; }
+DeviceId gpu(unsigned g) { return DeviceId{static_cast<std::uint16_t>(g)}; }
 
 struct Placed {
   Script script;

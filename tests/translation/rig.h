@@ -24,7 +24,7 @@ class Wire : public Messenger {
  public:
   Wire(Partition& partition, PageSize size) : partition_(partition), size_(size) {}
   void send(DeviceId to, const Message& message) override {
-    Transaction* t = partition_.pool().allocate();
+    Transaction* t = partition_.pool().allocate<Transaction>();
     Message sent = message;
     sent.from = partition_.device();
     sent.put(*t);
@@ -60,7 +60,7 @@ struct RigOptions {
   static RigOptions mmu(unsigned gpus, PagePolicy policy = PagePolicy::OnTouch) {
     RigOptions o;
     o.gpus = gpus;
-    o.gmmu.host = o.host.uvm.host = DeviceId{static_cast<std::uint8_t>(gpus)};
+    o.gmmu.host = o.host.uvm.host = DeviceId{static_cast<std::uint16_t>(gpus)};
     o.host.uvm.gpus = gpus;
     o.host.uvm.policy = policy;
     o.host.uvm.uvm.batch_fixed = 0;
@@ -118,7 +118,7 @@ class Rig {
     }
   }
 
-  DeviceId host_device() const { return DeviceId{static_cast<std::uint8_t>(options_.gpus)}; }
+  DeviceId host_device() const { return DeviceId{static_cast<std::uint16_t>(options_.gpus)}; }
   HostMmu& host() { return *host_->mmu; }
   Iommu& iommu() { return *host_->iommu; }
   UvmStats& uvm() { return host_->mmu ? host_->mmu->driver().stats() : host_->requests->driver().stats(); }
@@ -135,7 +135,7 @@ class Rig {
     const PageKey key{pid, number};
     PageRecord& record = host().driver().new_record(key);
     record.exists = true;
-    record.owner = frames_.take(DeviceId{static_cast<std::uint8_t>(g)});
+    record.owner = frames_.take(DeviceId{static_cast<std::uint16_t>(g)});
     host().driver().note_resident(key, record.owner);
     map(g, number, pid);
     host().publish_at_start(key);
@@ -143,7 +143,7 @@ class Rig {
   /// A GPU has a mapping of a page where it lies.
   void map(unsigned g, std::uint64_t number, Pid pid = 0) {
     const PageRecord& record = host().driver().record({pid, number});
-    host().driver().note_holder({pid, number}, DeviceId{static_cast<std::uint8_t>(g)});
+    host().driver().note_holder({pid, number}, DeviceId{static_cast<std::uint16_t>(g)});
     gmmu(g).write_mapping({pid, number}, {record.owner, true, record.epoch});
   }
   /// The walk cache has the entry above the leaf.
@@ -165,7 +165,7 @@ class Rig {
   void at(unsigned device, Cycle when, std::function<void()> action) {
     actions_.push_back(std::move(action));
     Partition& p = engine_.partition(device);
-    Transaction* t = p.pool().allocate();
+    Transaction* t = p.pool().allocate<Transaction>();
     t->mask = actions_.size() - 1;
     p.schedule(t, device < options_.gpus ? gpus_[device]->action_handler : host_->action_handler, when);
   }

@@ -103,7 +103,7 @@ inline void expect_weathered(Rig& rig, const Storm& storm, std::uint64_t seed, b
       EXPECT_EQ(exact ? entry.valid() : record.holders.test(g), record.holders.test(g)) << "page " << p << " GPU " << g;
       if (!entry.valid()) continue;
       EXPECT_TRUE(record.holders.test(g)) << "page " << p << " GPU " << g;
-      EXPECT_EQ(entry.page(), record.copy_for(DeviceId{static_cast<std::uint8_t>(g)}));
+      EXPECT_EQ(entry.page(), record.copy_for(DeviceId{static_cast<std::uint16_t>(g)}));
     }
   }
 }

@@ -135,7 +135,7 @@ RC_GTEST_PROP(PageTableInMemory, ReadsBackWhatWasWritten, ()) {
     const std::uint64_t number =
         *rc::gen::oneOf(rc::gen::inRange<std::uint64_t>(0, 2000), rc::gen::inRange<std::uint64_t>(0, limit));
     if (*rc::gen::inRange(0, 2) == 0) {
-      const PhysPage page{DeviceId{static_cast<std::uint8_t>(*rc::gen::inRange(0, 128))},
+      const PhysPage page{DeviceId{static_cast<std::uint16_t>(*rc::gen::inRange(0, 128))},
                           *rc::gen::inRange<std::uint64_t>(0, 1ULL << 32)};
       table.write(number, Pte::leaf({page, true, 0}, size.bits != 0));
       plain[number] = page.value;

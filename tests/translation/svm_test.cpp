@@ -34,7 +34,7 @@ class SvmBench final : public IommuClient {
 
   void ask(std::uint64_t page, Cycle when) {
     table_->write(page, Pte::leaf({PhysPage{DeviceId{0}, page & 0xff}, true, 0}, false));
-    Transaction* t = engine_.partition(0).pool().allocate();
+    Transaction* t = engine_.partition(0).pool().allocate<Transaction>();
     t->mask = page;
     engine_.partition(0).schedule(t, ask_, when);
   }

@@ -65,7 +65,7 @@ void WalkPrefetcher::issue(Walk& walk, unsigned level) {
   fetch->level = static_cast<std::uint8_t>(level);
   fetch->next = static_cast<Fetch*>(walk.fetched);
   walk.fetched = fetch;
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   t->carry(fetch);
   unit_.read(level, walk.page, t, entry_handler_, walk.looked_up);
 }

@@ -11,7 +11,7 @@ void DirectoryStats::describe(StatVisitor& visitor) {
 std::bitset<kMaxGpus> AccessBits::gpus(unsigned bits, DeviceId kept) const {
   std::bitset<kMaxGpus> named;
   for (unsigned g = 0; g < gpus_; ++g) {
-    const DeviceId gpu{static_cast<std::uint8_t>(g)};
+    const DeviceId gpu{static_cast<std::uint16_t>(g)};
     if (gpu != kept && (bits & bit(gpu)) != 0) named.set(g);
   }
   return named;

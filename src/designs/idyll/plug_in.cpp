@@ -17,7 +17,7 @@ constexpr unsigned kIrmbPlace = 1;  // in the chain before the GMMU walk
 constexpr unsigned kOffsetBits = 9;
 constexpr const char* kIdyll = "IDYLL: fewer invalidations of page tables, and lazy ones.";
 
-DeviceId host_of(const SystemSpec& system) { return DeviceId{static_cast<std::uint8_t>(system.gpus)}; }
+DeviceId host_of(const SystemSpec& system) { return DeviceId{static_cast<std::uint16_t>(system.gpus)}; }
 
 /// A directory says whom to invalidate.
 void check_targets(const SystemSpec& system, const Configuration& configuration) {

@@ -59,16 +59,16 @@ void VmTable::add(PageKey page, DeviceId gpu) {
 }
 
 void VmTable::read(PageKey page, DeviceId to, DeviceId kept) {
-  Transaction* t = mmu_.partition().pool().allocate();
+  Transaction* t = mmu_.partition().pool().allocate<Transaction>();
   t->mask = page.value;
-  t->requester = to.value;
+  t->origin = to.value;
   t->destination = kept.value;
   mmu_.partition().schedule(t, read_handler_, look_up(page));
 }
 
 void VmTable::on_read(Transaction* t) {
   const PageKey page{t->mask};
-  const DeviceId to{t->requester};
+  const DeviceId to{t->origin};
   const DeviceId kept{t->destination};
   mmu_.partition().pool().release(t);
   std::uint32_t& bits = table_[page.value];

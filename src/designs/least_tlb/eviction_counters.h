@@ -26,7 +26,7 @@ class EvictionCounters {
   std::optional<DeviceId> receiver(std::optional<DeviceId> except) const {
     std::optional<DeviceId> best;
     for (std::size_t g = 0; g < values_.size(); ++g) {
-      const DeviceId gpu{static_cast<std::uint8_t>(g)};
+      const DeviceId gpu{static_cast<std::uint16_t>(g)};
       if (gpu == except) continue;
       if (!best || shown(g) < shown(best->value)) best = gpu;
     }

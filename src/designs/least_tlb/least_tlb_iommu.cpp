@@ -63,7 +63,7 @@ void LeastTlbIommu::hit(const Tlb::Entry& entry, DeviceId gpu) {
 bool LeastTlbIommu::missed(PendingTranslation& pending) {
   const unsigned asker = pending.waiters.front().gpu.value;
   for (unsigned distance = 1; distance < gpus_; ++distance) {
-    const DeviceId gpu{static_cast<std::uint8_t>((asker + distance) % gpus_)};
+    const DeviceId gpu{static_cast<std::uint16_t>((asker + distance) % gpus_)};
     if (!tracker_.holds(gpu, pending.page)) continue;
     if (pending.questions == 0 || spec_.forward_to == ForwardTo::All) ask(pending, gpu);
   }
@@ -100,7 +100,7 @@ bool LeastTlbIommu::on_message(const Message& message) {
         take_reply(message);
         return true;
       }
-      Transaction* t = partition_.pool().allocate();
+      Transaction* t = partition_.pool().allocate<Transaction>();
       message.put(*t);
       partition_.schedule(t, late_handler_, usable);
       return true;

@@ -27,7 +27,7 @@ class LeastTlb final : public PlugIn {
   }
 
   void attach(Gpu& gpu, const SystemSpec& system) const override {
-    const DeviceId host{static_cast<std::uint8_t>(system.gpus)};
+    const DeviceId host{static_cast<std::uint16_t>(system.gpus)};
     gpu.parts().add(
         std::make_unique<LeastTlbGpu>(gpu.partition(), *gpu.l2_tlb(), gpu, host, spec_, spills(gpu.applications())));
   }

@@ -14,9 +14,9 @@ struct SpillState {
   bool spilled = false;    ///< it lies, or has lain, in an L2 TLB that is not its home's
   std::uint32_t left = 0;  ///< spills
 
-  std::uint32_t note() const { return home.value | (spilled ? kSpilled : 0) | left << 9; }
+  std::uint32_t note() const { return home.value | (spilled ? kSpilled : 0) | left << 12; }
   static SpillState of(std::uint32_t note) {
-    return {DeviceId{static_cast<std::uint8_t>(note & Iommu::kHomeMask)}, (note & kSpilled) != 0, note >> 9 & 15};
+    return {DeviceId{static_cast<std::uint16_t>(note & Iommu::kHomeMask)}, (note & kSpilled) != 0, note >> 12 & 15};
   }
 
  private:

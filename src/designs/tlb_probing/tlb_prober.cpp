@@ -33,7 +33,7 @@ TlbProber::TlbProber(Partition& partition, L2Tlb& tlb, Messenger& messenger, con
   const unsigned here = partition.device().value;
   for (unsigned hop = 1; hop <= std::min(spec.hops, gpus - 1); ++hop) {
     for (const unsigned at : {(here + hop) % gpus, (here + gpus - hop) % gpus}) {
-      const DeviceId gpu{static_cast<std::uint8_t>(at)};
+      const DeviceId gpu{static_cast<std::uint16_t>(at)};
       if (at != here && std::ranges::find(neighbours_, gpu) == neighbours_.end()) neighbours_.push_back(gpu);
     }
   }

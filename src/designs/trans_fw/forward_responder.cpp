@@ -31,7 +31,7 @@ bool ForwardResponder::on_message(const Message& message) {
     walk(message);
     return true;
   }
-  Transaction* t = gmmu_.partition().pool().allocate();
+  Transaction* t = gmmu_.partition().pool().allocate<Transaction>();
   message.put(*t);
   gmmu_.partition().schedule(t, probe_handler_, gmmu_.partition().now() + tlb_.latency());
   return true;

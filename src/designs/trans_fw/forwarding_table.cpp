@@ -40,7 +40,7 @@ void ForwardingTable::walk_asked(Fault& fault, std::uint32_t waiting) {
   unsigned hashes = 1;
   DeviceId nearest;
   for (unsigned step = 1; step < gpus_; ++step) {
-    const DeviceId gpu{static_cast<std::uint8_t>((fault.gpu.value + step) % gpus_)};
+    const DeviceId gpu{static_cast<std::uint16_t>((fault.gpu.value + step) % gpus_)};
     const CuckooFilter::Match match = filter_.look_up(filter_key(fault.page, gpu));
     if (match == CuckooFilter::Match::None || named++ != 0) continue;
     nearest = gpu;
@@ -84,7 +84,7 @@ void ForwardingTable::forward(Fault& fault, DeviceId to, Cycle after) {
     messenger_.send(to, message);
     return;
   }
-  Transaction* t = mmu_.partition().pool().allocate();
+  Transaction* t = mmu_.partition().pool().allocate<Transaction>();
   message.put(*t);
   t->destination = to.value;
   mmu_.partition().schedule(t, send_handler_, mmu_.partition().now() + after);

@@ -64,7 +64,7 @@ class Ft final : public PlugIn {
     root.group("trans_fw", kTransFw).child("ft", spec_, "The Forwarding Table of the host.");
   }
   void attach(Gpu& gpu, const SystemSpec& system) const override {
-    const ForwardOptions options{DeviceId{static_cast<std::uint8_t>(system.gpus)}, spec_.probe_l2_tlb,
+    const ForwardOptions options{DeviceId{static_cast<std::uint16_t>(system.gpus)}, spec_.probe_l2_tlb,
                                  spec_.track == FtTrack::Holders};
     gpu.parts().add(std::make_unique<ForwardResponder>(*gpu.gmmu(), *gpu.l2_tlb(), gpu, options));
   }

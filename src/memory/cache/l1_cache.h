@@ -12,7 +12,6 @@
 #include "memory/cache/l1_mshr.h"
 #include "memory/cache/protocol_coverage.h"
 #include "memory/cache/tag_array.h"
-#include "sim/prefetch.h"
 #include "sim/types.h"
 #include "stats/stat.h"
 
@@ -48,15 +47,6 @@ class L1Cache {
     const TagArray::Slot slot = tags_.find(line.value);
     if (slot != TagArray::kNone) tags_.touch(slot);
     return slot;
-  }
-
-  /// Brings what the arrival of `lines` of a page needs into the host's cache.
-  void prefetch(PhysPage page, std::uint64_t lines, PrefetchStep step) const {
-    pending_.prefetch(page, step);
-    if (step != PrefetchStep::First) return;
-    for (; lines != 0; lines &= lines - 1) {
-      tags_.prefetch(PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))}.value);
-    }
   }
 
   /// Keeps a line that has arrived; the answer is its slot.

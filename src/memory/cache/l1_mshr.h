@@ -12,7 +12,6 @@
 
 #include "sim/fifo.h"
 #include "sim/pool.h"
-#include "sim/prefetch.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -73,19 +72,11 @@ class L1MshrFile {
   }
   Group* find(PhysLine line) { return find(line.page(), std::uint64_t{1} << line.index()); }
 
-  /// Brings what a search for a page looks at into the host's cache.
-  void prefetch(PhysPage page, PrefetchStep step) const {
-    const std::uint16_t* head = &buckets_[bucket(page)];
-    if (step == PrefetchStep::First) prefetch_line(head);
-    if (step == PrefetchStep::Second && *head != kEnd) prefetch_line(&groups_[*head]);
-  }
-
   /// Takes a register for a line and begins a group with it. It is not pending, and a register is free.
   Group& begin(PhysLine line, Target target, std::uint32_t now) {
     const std::uint16_t i = free_;
     Group& group = groups_[i];
     free_ = group.chain;
-    if (free_ != kEnd) prefetch_line(&groups_[free_]);
     group.page = line.page();
     group.lines = 0;
     group.poisoned = 0;

@@ -8,13 +8,13 @@
 namespace nearfar {
 namespace {
 
-bool counts_latency(const Transaction& t) {
-  return t.kind == TransactionKind::Read || t.kind == TransactionKind::Atomic;
+bool counts_latency(const LineRequest& request) {
+  return request.kind == RequestKind::Read || request.kind == RequestKind::Atomic;
 }
 
-bool writes(const Transaction& t) { return t.kind == TransactionKind::Write || t.kind == TransactionKind::Atomic; }
-
-std::uint32_t since(Cycle now, const Transaction& t) { return static_cast<std::uint32_t>(now) - t.stage_start; }
+std::uint32_t since(Cycle now, const LineRequest& request) {
+  return static_cast<std::uint32_t>(now) - request.stage_start;
+}
 
 }  // namespace
 
@@ -36,11 +36,13 @@ void L2Stats::describe(StatVisitor& visitor) {
 }
 
 L2Cache::L2Cache(Partition& partition, const L2Spec& spec, const DramSpec& dram, std::uint64_t line_bytes,
-                 std::uint64_t clock_hertz, L2Client& client, DataWatch* watch)
+                 std::uint64_t clock_hertz, L2Client& client, ByteMaskPool& masks, DataWatch* watch)
     : partition_(partition),
       client_(client),
+      masks_(masks),
       watch_(watch),
       dram_(make_dram(partition, dram, line_bytes, clock_hertz, *this)),
+      spec_(spec),
       bank_bits_(static_cast<unsigned>(std::countr_zero(spec.banks))),
       bank_hash_(spec.bank_index),
       tag_latency_(spec.tag_latency),
@@ -49,38 +51,40 @@ L2Cache::L2Cache(Partition& partition, const L2Spec& spec, const DramSpec& dram,
       mshr_limit_(spec.mshrs),
       remote_mshr_limit_(spec.remote_mshrs),
       line_bytes_(line_bytes),
+      whole_line_(ByteMask::all(static_cast<unsigned>(line_bytes))),
       hit_handler_(partition.add_handler<&L2Cache::on_hit>(this)),
-      fill_handler_(partition.add_handler<&L2Cache::on_fill>(this)) {
-  if (partition.many_partitions()) {
-    partition.set_preparation<&L2Cache::prepare_hit, L2Cache>(hit_handler_);
-    partition.set_preparation<&L2Cache::prepare_fill, L2Cache>(fill_handler_);
-  }
+      fill_handler_(partition.add_handler<&L2Cache::on_fill>(this)),
+      forward_handler_(partition.add_handler<&L2Cache::on_forward>(this)) {
   const std::uint64_t sets = spec.size / line_bytes / spec.ways / spec.banks;
   // Page tables lie beside what the capacity bounds; half as many frames more is room enough for both.
   const std::uint64_t keys = (dram.capacity + dram.capacity / 2) / line_bytes / spec.banks;
+  local_key_bits_ = static_cast<unsigned>(std::bit_width(keys));
+  banks_.reserve(spec.banks);
   for (std::uint32_t b = 0; b < spec.banks; ++b) {
-    banks_.push_back({TagArray(sets, spec.ways, spec.index, spec.replacement, keys),
-                      Mshrs(spec.mshrs + spec.remote_mshrs),
-                      {},
-                      {},
-                      0,
-                      b,
-                      0,
-                      0,
-                      0,
-                      0,
-                      {},
-                      {}});
-    if (watch_ != nullptr) banks_.back().images.resize(banks_.back().tags.slots());
+    Bank& bank = banks_.emplace_back(Bank{.tags = TagArray(sets, spec.ways, spec.index, spec.replacement, keys),
+                                          .mshrs = Mshrs(spec.mshrs + spec.remote_mshrs),
+                                          .own = {},
+                                          .remote = {},
+                                          .index = b,
+                                          .waiters = {},
+                                          .images = {},
+                                          .remote_images = {}});
+    if (watch_ != nullptr) bank.images.resize(bank.tags.slots());
   }
 }
 
 PhysLine L2Cache::line_of(const Bank& bank, TagArray::Slot slot) const {
-  const std::uint64_t upper = bank.tags.key(slot);
+  const std::uint64_t key = bank.tags.key(slot);
+  DeviceId home = partition_.device();
+  std::uint64_t upper = key;
+  if ((bank.tags.state(slot) & kRemote) != 0) {
+    home = DeviceId{static_cast<std::uint16_t>((key >> local_key_bits_) - 1)};
+    upper = key & ((std::uint64_t{1} << local_key_bits_) - 1);
+  }
   std::uint64_t low = bank.index;
   if (bank_hash_ == IndexHash::Xor) low ^= upper ^ upper >> 6 ^ upper >> 11;
   const std::uint64_t number = upper << bank_bits_ | (low & (banks_.size() - 1));
-  return PhysLine{PhysPage{partition_.device(), number >> kLineIndexBits},
+  return PhysLine{PhysPage{home, number >> kLineIndexBits},
                   static_cast<unsigned>(number & ((1U << kLineIndexBits) - 1))};
 }
 
@@ -91,34 +95,30 @@ Cycle L2Cache::pass_port(Bank& bank, Cycle arrival) {
   return start;
 }
 
-void L2Cache::remote_request(Transaction* burst, Spacing spacing) {
-  const auto lines = static_cast<std::uint64_t>(std::popcount(burst->mask));
+void L2Cache::remote_request(LineRequest* request, Spacing spacing) {
+  const std::uint64_t lines = request->lines();
   stats_.remote_requests += lines;
-  if (counts_latency(*burst)) latency_.request_link += lines * since(partition_.now(), *burst);
-  burst->stage_start = static_cast<std::uint32_t>(partition_.now());
-  serve(burst, true, spacing);
+  if (counts_latency(*request)) latency_.request_link += lines * since(partition_.now(), *request);
+  request->stage_start = static_cast<std::uint32_t>(partition_.now());
+  serve(request, true, spacing);
 }
 
 /// The lines of a group act, one after another; then what they have come to is sent on its way.
-void L2Cache::serve(Transaction* group, bool remote, Spacing arrivals) {
+void L2Cache::serve(LineRequest* group, bool remote, Spacing arrivals) {
   const Cycle now = partition_.now();
   const PhysPage page = group->line.page();
-  const bool one = (group->mask & (group->mask - 1)) == 0;
-  const bool sized = group->kind == TransactionKind::Write && !one;
   Results results;
-  if (remote && !one) results.spacing = client_.reply_spacing(*group);
+  if (remote && !group->one_line()) results.spacing = client_.reply_spacing(*group);
   std::uint32_t acted = 0;
   unsigned i = 0;
   for (std::uint64_t rest = group->mask; rest != 0; rest &= rest - 1, ++i) {
     group->line = PhysLine{page, static_cast<unsigned>(std::countr_zero(rest))};
-    if (sized && i != 0) {
-      group->data_bytes = static_cast<std::uint16_t>((rest & (rest - 1)) == 0 ? group->last_bytes : line_bytes_);
-    }
+    const bool whole = writes_whole(*group, i == 0, (rest & (rest - 1)) == 0);
     Bank& bank = bank_of(group->line);
-    TransactionQueue& queue = remote ? bank.remote : bank.own;
+    LineRequestQueue& queue = remote ? bank.remote : bank.own;
     if (queue.empty()) {
       const Cycle extra = pass_port(bank, now + arrivals.at(i)) - now;
-      const Outcome outcome = act(bank, *group, remote);
+      const Outcome outcome = act(bank, *group, remote, whole);
       if (outcome != Outcome::Stall) {
         ++acted;
         if (!remote) release(bank);
@@ -126,68 +126,60 @@ void L2Cache::serve(Transaction* group, bool remote, Spacing arrivals) {
         continue;
       }
     }
-    if (coverage_ != nullptr) cover_wait(bank, *group, remote);
+    if (coverage_ != nullptr) cover_wait(bank, *group, remote, whole);
     ++stats_.stalled_requests;
-    queue.push(part(*group, rest & -rest));
+    queue.push(part_with_masks(*group, rest & -rest));
   }
-  if (remote && acted != 0) client_.requests_taken(DeviceId{group->requester}, acted);
+  if (remote && acted != 0) client_.requests_taken(group->requester(), acted);
   settle(group, remote, results);
 }
 
-/// Takes down what the line of `t` has come to, `extra` cycles from now.
-void L2Cache::note(const Transaction& t, Outcome outcome, Cycle extra, Results& results) {
-  const std::uint64_t line = std::uint64_t{1} << t.line.index();
+L2Cache::Outcome L2Cache::act(Bank& bank, const LineRequest& request, bool remote, bool whole) {
+  if (request.line.device() != partition_.device()) return act_on_remote_line(bank, request, whole);
+  return act_at_home(bank, request, remote, whole);
+}
+
+/// Whether a store writes all bytes of a line, which is the first or the last of its group, or both, or neither.
+bool L2Cache::writes_whole(const LineRequest& request, bool first, bool last) const {
+  if (request.kind != RequestKind::Write) return false;
+  const ByteMasksId id = as_store(request).masks;
+  if (id == 0) return true;
+  const EdgeMasks& masks = masks_.at(id);
+  if (first) return masks.first == whole_line_;
+  return !last || masks.last == whole_line_;
+}
+
+/// Takes down what the line of a request has come to, `extra` cycles from now.
+void L2Cache::note(const LineRequest& request, Outcome outcome, Cycle extra, Results& results) {
+  const std::uint64_t line = std::uint64_t{1} << request.line.index();
   if (outcome == Outcome::Hit) {
     results.hits.add(line, extra + tag_latency_ + data_latency_, results.spacing);
     return;
   }
-  if (t.kind == TransactionKind::Write) results.performed.add(line, extra + tag_latency_, results.spacing);
-  if (outcome == Outcome::Missed) ask_memory(t, extra, results);
-}
-
-void L2Cache::ask_memory(const Transaction& t, Cycle extra, Results& results) {
-  const std::uint64_t line = std::uint64_t{1} << t.line.index();
-  const Cycle lookup = extra + tag_latency_;
-  const Cycle complete = dram_->book_read(t.line);
-  if (complete == kNever) {
-    Transaction* single = part(t, line);
-    single->stage_start = static_cast<std::uint32_t>(partition_.now());
-    single->user = static_cast<std::uint32_t>(lookup);
-    dram_->read(single, fill_handler_);
+  if (outcome == Outcome::Forwarded) {
+    results.forwarded.add(line, extra + tag_latency_, Spacing());
     return;
   }
-  Batch& missing = results.missing;
-  const Cycle ready = complete + lookup;
-  const Cycle due = Batch::due_of(ready, results.spacing.at(missing.count));
-  if (missing.count != 0 && (due > missing.due + kTogether || missing.due > due + kTogether)) send_missing(t, results);
-  if (missing.count == 0) results.missing_extra = extra;
-  missing.add(line, ready, results.spacing);
-}
-
-/// The lines that memory is asked for together will fill together.
-void L2Cache::send_missing(const Transaction& t, Results& results) {
-  Transaction* lines = part(t, results.missing.mask);
-  lines->stage_start = static_cast<std::uint32_t>(partition_.now());
-  lines->user = static_cast<std::uint32_t>(results.missing_extra + tag_latency_);
-  partition_.schedule(lines, fill_handler_, results.missing.due);
-  results.missing = {};
+  if (request.kind == RequestKind::Write) results.performed.add(line, extra + tag_latency_, results.spacing);
+  if (outcome == Outcome::Missed) ask_memory(request, extra, results);
 }
 
 /// Sends what the lines of a group have come to on its way, and takes the group.
-void L2Cache::settle(Transaction* group, bool remote, Results& results) {
+void L2Cache::settle(LineRequest* group, bool remote, Results& results) {
   if (results.missing.count != 0) send_missing(*group, results);
   const Batch& performed = results.performed;
   if (performed.count != 0) {
     if (remote) {
       client_.answer(part(*group, performed.mask), performed.due);
     } else {
-      if (watch_ != nullptr) watch_->stores_acknowledged(group->user, performed.mask);
-      client_.stores_ordered(group->cu, group->line.page(), performed.count);
+      if (watch_ != nullptr) watch_->stores_acknowledged(group->record, performed.mask);
+      client_.stores_ordered(group->unit, group->line.page(), performed.count);
     }
   }
+  if (results.forwarded.count != 0) forward(part_with_masks(*group, results.forwarded.mask), results.forwarded.due);
   const Batch& hits = results.hits;
   if (hits.count == 0) {
-    partition_.pool().release(group);
+    discard(group);
     return;
   }
   group->mask = hits.mask;
@@ -202,205 +194,59 @@ void L2Cache::settle(Transaction* group, bool remote, Results& results) {
   }
 }
 
-/// Some lines of a request, as one of their own.
-Transaction* L2Cache::part(const Transaction& t, std::uint64_t mask) {
-  Transaction* lines = partition_.pool().allocate();
-  *lines = t;
+/// Some lines of a request, as one of their own; what a store writes of them is known already.
+LineRequest* L2Cache::part(const LineRequest& request, std::uint64_t mask) {
+  LineRequest* lines = partition_.pool().copy(request);
   lines->mask = mask;
+  if (lines->kind == RequestKind::Write) as_store(*lines).masks = 0;
   return lines;
 }
 
-/// The request of `t` acts on its line.
-L2Cache::Outcome L2Cache::act(Bank& bank, const Transaction& t, bool remote) {
-  if (coverage_ != nullptr) cover_request(bank, t, remote);
-  if (t.kind == TransactionKind::Write) return write(bank, t, remote);
-  const TagArray::Slot slot = bank.tags.find(key(t.line));
-  if (slot == TagArray::kNone) return miss(bank, t, remote);
-  bank.tags.touch(slot);
-  if (t.kind == TransactionKind::Atomic) {
-    ++stats_.atomics;
-    make_dirty(bank, slot);
-  } else {
-    ++stats_.reads;
-    ++stats_.read_hits;
-  }
-  tell_ordered(t);
-  tell_performed(bank, slot, t);
-  return Outcome::Hit;
+/// The same with the bytes that a store writes in them.
+LineRequest* L2Cache::part_with_masks(const LineRequest& group, std::uint64_t mask) {
+  LineRequest* lines = part(group, mask);
+  if (group.kind != RequestKind::Write || as_store(group).masks == 0) return lines;
+  const EdgeMasks& edges = masks_.at(as_store(group).masks);
+  const std::uint64_t first = group.mask & -group.mask;
+  const std::uint64_t last = std::bit_floor(group.mask);
+  const auto of = [&](std::uint64_t line) {
+    if (line == first) return edges.first;
+    return line == last ? edges.last : whole_line_;
+  };
+  const EdgeMasks kept{of(mask & -mask), of(std::bit_floor(mask))};
+  if (kept.first == whole_line_ && kept.last == whole_line_) return lines;
+  as_store(*lines).masks = masks_.allocate(partition_.device(), kept);
+  return lines;
 }
 
-void L2Cache::make_dirty(Bank& bank, TagArray::Slot slot) {
-  if ((bank.tags.state(slot) & kDirty) == 0) ++bank.dirty;
-  bank.tags.state(slot) |= kDirty;
+void L2Cache::discard(LineRequest* request) {
+  if (request->kind == RequestKind::Write) masks_.release(partition_.device(), as_store(*request).masks);
+  partition_.pool().release(request);
 }
 
-/// The oracle is told that a request has its place in the order of its line.
-void L2Cache::tell_ordered(const Transaction& t) {
-  if (watch_ == nullptr || t.kind == TransactionKind::TableRead) return;
-  const DeviceId requester{t.requester};
-  if (writes(t)) watch_->write_ordered(requester, t.user, t.line);
-  if (t.kind != TransactionKind::Write) watch_->read_ordered(requester, t.user, t.line);
-}
+void L2Cache::on_hit(LineRequest* request) { client_.lines_served(request); }
 
-/// The oracle is told that a request has reached the data of its line.
-void L2Cache::tell_performed(Bank& bank, TagArray::Slot slot, const Transaction& t) {
-  if (watch_ == nullptr || t.kind == TransactionKind::TableRead) return;
-  const DeviceId requester{t.requester};
-  if (writes(t)) watch_->write_applied(requester, t.user, t.line, bank.images[slot]);
-  if (t.kind != TransactionKind::Write) watch_->read_served(requester, t.user, t.line, bank.images[slot]);
-}
-
-L2Cache::Outcome L2Cache::write(Bank& bank, const Transaction& t, bool remote) {
-  const TagArray::Slot slot = bank.tags.find(key(t.line));
-  if (slot != TagArray::kNone) {
-    ++stats_.writes;
-    ++stats_.write_hits;
-    bank.tags.touch(slot);
-    make_dirty(bank, slot);
-    tell_ordered(t);
-    tell_performed(bank, slot, t);
-    return Outcome::Done;
+/// What is in a slot leaves: to memory if it is dirty.
+void L2Cache::make_room(Bank& bank, TagArray::Slot slot) {
+  if (!bank.tags.valid(slot)) return;
+  if ((bank.tags.state(slot) & kRemote) != 0) {
+    ++remote_stats_.evictions;
+    if (remote_coverage_ != nullptr) cover_remote(bank, line_of(bank, slot), RemoteLineEvent::Replacement);
+    invalidate_remote_line(bank, slot);
+    return;
   }
-  const bool whole = t.data_bytes == line_bytes_;
-  if (!whole || bank.mshrs.find(t.line) != nullptr) return miss(bank, t, remote);
-  // A whole line needs nothing from memory, but its victim may need room there.
-  const TagArray::Slot victim = bank.tags.victim(key(t.line));
-  const bool dirty = bank.tags.valid(victim) && (bank.tags.state(victim) & kDirty) != 0;
-  if (dirty && !dram_->can_write(line_of(bank, victim))) return Outcome::Stall;
-  ++stats_.writes;
-  install(bank, victim, t.line);
-  make_dirty(bank, victim);
-  if (watch_ != nullptr) bank.images[victim] = DataWatch::undefined();
-  tell_ordered(t);
-  tell_performed(bank, victim, t);
-  return Outcome::Done;
-}
-
-L2Cache::Outcome L2Cache::miss(Bank& bank, const Transaction& t, bool remote) {
-  Mshrs::Entry* pending = bank.mshrs.find(t.line);
-  std::uint32_t& used = remote ? bank.remote_mshrs : bank.own_mshrs;
-  if (pending == nullptr && used >= (remote ? remote_mshr_limit_ : mshr_limit_)) return Outcome::Stall;
-
-  switch (t.kind) {
-    case TransactionKind::Write: ++stats_.writes; break;
-    case TransactionKind::Atomic: ++stats_.atomics; break;
-    default: ++stats_.reads; break;
-  }
-  if (counts_latency(t)) latency_.home_wait += since(partition_.now(), t);
-  tell_ordered(t);
-  RecordId record = t.user;
-  if (watch_ != nullptr && t.kind == TransactionKind::Write) {
-    record = watch_->keep_write(DeviceId{t.requester}, record, t.line);
-  }
-  if (pending == nullptr) {
-    ++used;
-    Pending& payload = bank.mshrs.allocate(t.line).payload;
-    payload.remote = remote;
-    payload.record = record;
-    payload.writes = writes(t);
-    if (follows_pages_) in_page(t.line.page()).pending |= std::uint64_t{1} << t.line.index();
-    return Outcome::Missed;
-  }
-  ++stats_.merges;
-  pending->payload.writes |= writes(t);
-  Transaction* waiting = part(t, std::uint64_t{1} << t.line.index());
-  waiting->stage_start = static_cast<std::uint32_t>(partition_.now());
-  waiting->user = record;
-  pending->payload.waiting.push(waiting);
-  return Outcome::Merged;
-}
-
-/// Puts a line into a slot; what was there leaves, to memory if it is dirty.
-void L2Cache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
-  if (bank.tags.valid(slot)) {
-    ++stats_.evictions;
-    if (coverage_ != nullptr) coverage_->count(state_of(bank, line_of(bank, slot)), L2Event::Replacement);
-    const bool dirty = (bank.tags.state(slot) & kDirty) != 0;
-    const PhysLine victim = dirty || follows_pages_ || watch_ != nullptr ? line_of(bank, slot) : PhysLine{};
-    if (follows_pages_) in_page(victim.page()).held &= ~(std::uint64_t{1} << victim.index());
-    if (dirty) {
-      ++stats_.write_backs;
-      --bank.dirty;
-      if (watch_ != nullptr) watch_->written_back(victim, bank.images[slot]);
-      dram_->write(victim);
-    } else if (watch_ != nullptr) {
-      watch_->dropped(victim, bank.images[slot]);
-    }
-  }
-  bank.tags.fill(slot, key(line));
-  if (follows_pages_) in_page(line.page()).held |= std::uint64_t{1} << line.index();
-}
-
-void L2Cache::prepare_hit(const Transaction& t, PrefetchStep step) const { client_.prepare_served(t, step); }
-
-void L2Cache::prepare_fill(const Transaction& t, PrefetchStep step) const {
-  prefetch(t.line.page(), t.mask, step);
-  if (t.kind != TransactionKind::Write && t.requester == partition_.device().value) client_.prepare_served(t, step);
-}
-
-void L2Cache::on_hit(Transaction* t) { client_.lines_served(t); }
-
-void L2Cache::on_fill(Transaction* t) {
-  if (counts_latency(*t)) {
-    const auto lines = static_cast<std::uint64_t>(std::popcount(t->mask));
-    latency_.home += lines * tag_latency_;
-    latency_.home_wait += lines * (t->user - tag_latency_);
-    latency_.dram += lines * (since(partition_.now(), *t) - t->user);
-  }
-  const PhysPage page = t->line.page();
-  for (std::uint64_t rest = t->mask; rest != 0; rest &= rest - 1) {
-    t->line = PhysLine{page, static_cast<unsigned>(std::countr_zero(rest))};
-    fill(bank_of(t->line), *t);
-  }
-  hand_over(t);
-}
-
-/// The line of `t` has come from memory: those who wait for it act on it, in order.
-void L2Cache::fill(Bank& bank, Transaction& t) {
-  if (coverage_ != nullptr) coverage_->count(state_of(bank, t.line), L2Event::Fill);
-  Mshrs::Entry* pending = bank.mshrs.find(t.line);
-  t.user = pending->payload.record;
-  const TagArray::Slot slot = bank.tags.victim(key(t.line));
-  install(bank, slot, t.line);
-  if (watch_ != nullptr) bank.images[slot] = watch_->fetched(t.line);
-  TransactionQueue waiting = pending->payload.waiting;
-  const bool flush = pending->payload.flush;
-  --(pending->payload.remote ? bank.remote_mshrs : bank.own_mshrs);
-  bank.mshrs.release(*pending);
-  if (follows_pages_) in_page(t.line.page()).pending &= ~(std::uint64_t{1} << t.line.index());
-
-  apply(bank, slot, t);
-  while (!waiting.empty()) {
-    Transaction* merged = waiting.pop();
-    if (counts_latency(*merged)) latency_.merge += since(partition_.now(), *merged);
-    apply(bank, slot, *merged);
-    hand_over(merged);
-  }
-  if (flush) {
-    --flush_pending_;
-    flush_filled_.push_back(t.line);
-    continue_flush();
-  }
-  wake(bank);
-}
-
-void L2Cache::apply(Bank& bank, TagArray::Slot slot, const Transaction& t) {
-  if (writes(t)) make_dirty(bank, slot);
-  if (t.kind != TransactionKind::Write) {
-    tell_performed(bank, slot, t);
+  ++stats_.evictions;
+  if (coverage_ != nullptr) coverage_->count(state_of(bank, line_of(bank, slot)), L2Event::Replacement);
+  const bool dirty = (bank.tags.state(slot) & kDirty) != 0;
+  const PhysLine victim = dirty || follows_pages_ || watch_ != nullptr ? line_of(bank, slot) : PhysLine{};
+  if (follows_pages_) in_page(victim.page()).held &= ~(std::uint64_t{1} << victim.index());
+  if (dirty) {
+    ++stats_.write_backs;
+    --bank.dirty;
+    if (watch_ != nullptr) watch_->written_back(victim, bank.images[slot]);
+    dram_->write(victim);
   } else if (watch_ != nullptr) {
-    watch_->kept_write_applied(t.user, t.line, bank.images[slot]);
-  }
-}
-
-/// Gives lines that have come from memory to who asked; writes have been acknowledged before.
-void L2Cache::hand_over(Transaction* t) {
-  if (t->kind == TransactionKind::Write) {
-    partition_.pool().release(t);
-  } else if (t->requester == partition_.device().value) {
-    client_.lines_served(t);
-  } else {
-    client_.answer(t, 0);
+    watch_->dropped(victim, bank.images[slot]);
   }
 }
 
@@ -411,7 +257,7 @@ void L2Cache::release(Bank& bank) {
 }
 
 /// Lets waiting requests of a bank act, other devices' and the device's own in turn, until neither can. With all its
-/// registers taken a queue is not even tried: the next fill frees one and comes here again.
+/// MSHRs taken a queue is not even tried: the next fill frees one and comes here again.
 void L2Cache::wake(Bank& bank) {
   bool moved = true;
   while (moved) {
@@ -420,21 +266,21 @@ void L2Cache::wake(Bank& bank) {
   }
 }
 
-bool L2Cache::wake_one(Bank& bank, TransactionQueue& queue, bool remote) {
+bool L2Cache::wake_one(Bank& bank, LineRequestQueue& queue, bool remote) {
   if (queue.empty()) return false;
-  Transaction* t = queue.front();
+  LineRequest* request = queue.front();
   const Cycle now = partition_.now();
-  const Outcome outcome = act(bank, *t, remote);
+  const Outcome outcome = act(bank, *request, remote, writes_whole(*request, true, true));
   if (outcome == Outcome::Stall) return false;
   queue.pop();
   if (remote) {
-    client_.requests_taken(DeviceId{t->requester}, 1);
+    client_.requests_taken(request->requester(), 1);
   } else {
     release(bank);
   }
   Results results;
-  note(*t, outcome, pass_port(bank, now) - now, results);
-  settle(t, remote, results);
+  note(*request, outcome, pass_port(bank, now) - now, results);
+  settle(request, remote, results);
   return true;
 }
 
@@ -450,90 +296,6 @@ void L2Cache::dram_has_room() {
   waking_ = false;
 }
 
-void L2Cache::flush() {
-  if (++flushes_ == 1) start_flush();
-}
-
-void L2Cache::start_flush() {
-  if (coverage_ != nullptr) cover_flush();
-  flush_bank_ = 0;
-  flush_slot_ = 0;
-  for (Bank& bank : banks_) {
-    bank.mshrs.for_each([&](Mshrs::Entry& pending) {
-      if (!pending.payload.writes) return;
-      pending.payload.flush = true;
-      ++flush_pending_;
-    });
-  }
-  continue_flush();
-}
-
-/// Goes on with a flush as far as memory has room and lines have come. Each line is written where it is found dirty,
-/// and is clean from then on: so whoever finds it first writes it, and nobody twice.
-void L2Cache::continue_flush() {
-  if (!flush_dirty() || !flush_filled() || flush_pending_ != 0) return;
-  client_.flushed();
-  if (--flushes_ != 0) start_flush();
-}
-
-/// Writes the lines back that are dirty from the cursor on; false where memory has no room.
-bool L2Cache::flush_dirty() {
-  for (; flush_bank_ < banks_.size(); ++flush_bank_, flush_slot_ = 0) {
-    Bank& bank = banks_[flush_bank_];
-    while (bank.dirty != 0) {
-      flush_slot_ = bank.tags.find_state(flush_slot_, kDirty);
-      if (flush_slot_ == bank.tags.slots()) break;  // those that are dirty have become so behind it
-      const PhysLine line = line_of(bank, flush_slot_);
-      if (!dram_->can_write(line)) return false;
-      flush_line(bank, flush_slot_, line);
-    }
-  }
-  return true;
-}
-
-/// Writes the lines back that have come from memory since, unless they have left or are clean by now.
-bool L2Cache::flush_filled() {
-  for (; !flush_filled_.empty(); flush_filled_.pop_back()) {
-    const PhysLine line = flush_filled_.back();
-    Bank& bank = bank_of(line);
-    const TagArray::Slot slot = bank.tags.find(key(line));
-    if (slot == TagArray::kNone || (bank.tags.state(slot) & kDirty) == 0) continue;
-    if (!dram_->can_write(line)) return false;
-    flush_line(bank, slot, line);
-  }
-  return true;
-}
-
-void L2Cache::flush_line(Bank& bank, TagArray::Slot slot, PhysLine line) {
-  bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
-  --bank.dirty;
-  ++stats_.flushed_lines;
-  if (watch_ != nullptr) watch_->written_back(line, bank.images[slot]);
-  dram_->write(line);
-}
-
-void L2Cache::write_back_page(PhysPage page, bool leaves) {
-  if (coverage_ != nullptr) cover_page(page, leaves);
-  const std::uint64_t held = in_page(page).held;
-  prefetch(page, held, PrefetchStep::First);
-  for (std::uint64_t rest = held; rest != 0; rest &= rest - 1) {
-    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
-    Bank& bank = bank_of(line);
-    const TagArray::Slot slot = bank.tags.find(key(line));
-    if ((bank.tags.state(slot) & kDirty) != 0) {
-      bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
-      --bank.dirty;
-      ++stats_.write_backs;
-      if (watch_ != nullptr) watch_->written_back(line, bank.images[slot]);
-      dram_->write(line);
-    } else if (watch_ != nullptr) {
-      watch_->dropped(line, bank.images[slot]);
-    }
-    if (leaves) bank.tags.invalidate(slot);
-  }
-  if (leaves) in_page(page).held = 0;
-}
-
 std::uint64_t L2Cache::pending() const {
   std::uint64_t sum = 0;
   for (const Bank& bank : banks_) sum += bank.mshrs.used() + bank.own.size() + bank.remote.size() + bank.reserved;
@@ -546,7 +308,7 @@ std::string L2Cache::describe_waiting() const {
     if (bank.mshrs.used() + bank.own.size() + bank.remote.size() == 0) continue;
     text += fmt::format("  bank {}: {} lines asked of memory, {} own and {} remote requests waiting", bank.index,
                         bank.mshrs.used(), bank.own.size(), bank.remote.size());
-    const Transaction* oldest = !bank.own.empty() ? bank.own.front() : bank.remote.front();
+    const LineRequest* oldest = !bank.own.empty() ? bank.own.front() : bank.remote.front();
     if (oldest != nullptr) text += fmt::format(" (oldest since cycle {})", oldest->stage_start);
     text += '\n';
   }

@@ -1,10 +1,15 @@
-// The cache in front of a device's memory, where every line of that memory has its home: a GPU's L2, the host's
-// last-level cache. Banked, write-back; it orders all reads and writes of its lines.
+// The L2 cache of a GPU, and the last-level cache of the host: banked, write-back for the lines of its own device's
+// memory, whose home it is: it orders all reads and writes of them.
+//
+// Every request of the device's own L1s comes here, and the L2 routes it. Lines at home here act in their bank and miss
+// into the device's memory. Lines at home elsewhere are passed on to their home as they are, without a look at the
+// tags; or, where it caches remote lines (`remote_cache: l1l2`), act in their bank too: loads hit or miss to the home,
+// stores update what is held and are written through, atomics go to the home, and what is replaced leaves silently.
 //
 // Requests come as groups of lines of one page, and each line acts for itself: in the cycle in which the first of its
 // group arrives, in order; the arrival of the others, the bank's port, the tags and the data then add their time
-// arithmetically. What cannot act (no MSHR, no room for a dirty victim) waits at the bank. What is ready
-// together leaves together. Requests of other devices have a queue and MSHRs of their own, so that a stalled
+// arithmetically. What cannot act (no MSHR, no room for a dirty victim, none on the link) waits at the bank. What is
+// ready together leaves together. Requests of other devices have a queue and MSHRs of their own, so that a stalled
 // local request never holds up what another device waits for.
 #pragma once
 
@@ -15,15 +20,16 @@
 #include <string>
 #include <vector>
 
+#include "memory/byte_masks.h"
 #include "memory/cache/cache_spec.h"
 #include "memory/cache/mshr.h"
 #include "memory/cache/protocol_coverage.h"
 #include "memory/cache/tag_array.h"
 #include "memory/data_oracle.h"
 #include "memory/dram/dram.h"
+#include "memory/lower_level.h"
 #include "sim/partition.h"
 #include "sim/spacing.h"
-#include "sim/transaction.h"
 #include "sim/wait_list.h"
 #include "stats/latency.h"
 #include "stats/stat.h"
@@ -47,36 +53,61 @@ struct L2Stats {
   void describe(StatVisitor& visitor);
 };
 
+/// Of lines at home in other GPUs, where the L2 caches them.
+struct RemoteLineStats {
+  std::uint64_t reads = 0;
+  std::uint64_t read_hits = 0;
+  std::uint64_t merges = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t write_hits = 0;
+  std::uint64_t write_allocations = 0;
+  std::uint64_t atomics = 0;
+  std::uint64_t fills = 0;
+  std::uint64_t poisoned_fills = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t dropped = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
 /// The device around an L2 cache.
 class L2Client {
  public:
   virtual ~L2Client() = default;
-  /// The lines `t->mask` of `t->line`'s page are there for the device's own `t->cu`; the client takes `t`.
-  virtual void lines_served(Transaction* t) = 0;
-  /// It will be so within this window: a chance to bring what it needs into the host's cache.
-  virtual void prepare_served(const Transaction& t, PrefetchStep step) const = 0;
+  /// The lines `request->mask` of a page are there for the device's own unit; the client takes the request.
+  virtual void lines_served(LineRequest* request) = 0;
   /// `lines` stores of the device's own compute unit to `page` have been ordered.
   virtual void stores_ordered(unsigned cu, PhysPage page, unsigned lines) = 0;
-  /// Answer another device's requests for the lines `t->mask`; the first leaves `after` cycles from now, the others at
-  /// reply_spacing() behind it. The client takes `t`.
-  virtual void answer(Transaction* t, Cycle after) = 0;
-  virtual Spacing reply_spacing(const Transaction& t) const = 0;
+  /// Answer another device's requests for the lines `request->mask`; the first leaves `after` cycles from now, the
+  /// others at reply_spacing() behind it. The client takes the request.
+  virtual void answer(LineRequest* request, Cycle after) = 0;
+  virtual Spacing reply_spacing(const LineRequest& request) const = 0;
   /// Requests of another device have left the banks' queues.
   virtual void requests_taken(DeviceId source, std::uint32_t count) = 0;
-  /// A bank's queue that had waiters `waiter` has room.
-  virtual void l2_has_room(std::uint16_t waiter) = 0;
+  /// A bank's queue in which there was no room for `waiter` has some.
+  virtual void l2_has_room(Waiter waiter) = 0;
   /// Every line for which a write had been ordered when flush() was called has been handed to memory; once a call.
   virtual void flushed() = 0;
 };
 
-class L2Cache final : public DramClient {
+/// What an L2 does with lines at home in other devices.
+struct RemoteLines {
+  LowerLevel* home = nullptr;  ///< the way there; none: there is no such request
+  bool cached = false;         ///< lines of other GPUs are kept
+  DeviceId host;               ///< whose lines never are
+};
+
+class L2Cache final : public LowerLevel, public DramClient {
  public:
   L2Cache(Partition& partition, const L2Spec& spec, const DramSpec& dram, std::uint64_t line_bytes,
-          std::uint64_t clock_hertz, L2Client& client, DataWatch* watch);
+          std::uint64_t clock_hertz, L2Client& client, ByteMaskPool& masks, DataWatch* watch);
 
-  /// Takes room at the bank of `line` for a request of the device's own, which then must come. Where there is none,
-  /// `waiter` is told when there is.
-  bool reserve(PhysLine line, std::uint16_t waiter) {
+  /// Requests for lines at home elsewhere go this way; to be said before the first.
+  void route_remote(const RemoteLines& remote);
+
+  // The device's own requests.
+  bool reserve(PhysLine line, Waiter waiter) override {
+    if (passes(line.device())) return remote_.home->reserve(line, waiter);
     Bank& bank = bank_of(line);
     if (bank.reserved >= queue_) {
       bank.waiters.push(waiter);
@@ -85,25 +116,36 @@ class L2Cache final : public DramClient {
     ++bank.reserved;
     return true;
   }
-  /// The same for a requester that is bounded by other means (a scalar cache by its MSHRs).
-  void reserve_always(PhysLine line) { ++bank_of(line).reserved; }
-
-  /// Brings what a request for `lines` of a page will touch into the host's cache.
-  void prefetch(PhysPage page, std::uint64_t lines, PrefetchStep step) const {
-    if (step == PrefetchStep::Third) return;  // there is nothing left
-    for (; lines != 0; lines &= lines - 1) {
-      const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
-      const Bank& bank = bank_of(line);
-      if (step == PrefetchStep::First) bank.tags.prefetch(key(line));
-      bank.mshrs.prefetch(line, step);
+  void reserve_always(PhysLine line) override {
+    if (passes(line.device())) {
+      remote_.home->reserve_always(line);
+    } else {
+      ++bank_of(line).reserved;
+    }
+  }
+  /// Line i of the group arrives i cycles after the first.
+  void request(LineRequest* request) override {
+    if (passes(request->line.device())) {
+      remote_.home->request(request);
+    } else {
+      serve(request, false, Spacing::every(1));
     }
   }
 
-  /// The device's own request for the lines `t->mask` of `t->line`'s page, each reserved before. Line i of the group
-  /// arrives i cycles after the first.
-  void own_request(Transaction* t) { serve(t, false, Spacing::every(1)); }
-  /// Another device's requests for such lines, which arrive at `spacing`.
-  void remote_request(Transaction* t, Spacing spacing);
+  /// Another device's requests for lines at home here, which arrive at `spacing`.
+  void remote_request(LineRequest* request, Spacing spacing);
+
+  /// Lines that were asked of their home have come.
+  void remote_reply(LineRequest* reply);
+  /// There is room on the way to a remote home, for which a bank waits.
+  static bool is_bank(Waiter waiter) { return waiter >= kBankWaiter; }
+  void remote_has_room(Waiter waiter);
+  /// Stores to remote lines have been acknowledged by their home.
+  void stores_acknowledged(const LineRequest& reply);
+  /// What is held of other devices' lines may be old from now on: it is dropped, and fills under way are not kept.
+  void drop_remote_lines();
+  /// The same for these lines of a page.
+  void drop_remote_lines(PhysPage page, std::uint64_t lines);
 
   /// Writes all dirty lines back, and those that will be when stores and atomics that wait for memory have been
   /// performed; they stay, clean. A flush that is asked for while another is under way follows it.
@@ -119,9 +161,14 @@ class L2Cache final : public DramClient {
   void dram_has_room() override;
 
   /// From now on counts which events meet which states of a line.
-  void cover(L2Coverage* coverage) { coverage_ = coverage; }
+  void cover(L2Coverage* coverage, RemoteLineCoverage* remote) {
+    coverage_ = coverage;
+    remote_coverage_ = remote;
+  }
 
   L2Stats& stats() { return stats_; }
+  RemoteLineStats& remote_stats() { return remote_stats_; }
+  bool caches_remote_lines() const { return remote_.cached; }
   Dram& dram() { return *dram_; }
   const LoadLatency& latency() const { return latency_; }
 
@@ -131,34 +178,42 @@ class L2Cache final : public DramClient {
   std::string describe_waiting() const;
 
  private:
+  /// A line that has been asked for. A remote line whose fill has been poisoned may be asked for once more before that
+  /// fill has come: what waits for the second fill waits apart.
   struct Pending {
-    TransactionQueue waiting;  ///< requests behind the one that memory is asked for, in order
-    bool remote = false;       ///< whose share of the registers it counts against
+    LineRequestQueue waiting;  ///< requests behind the one that memory, or the home, is asked for, in order
+    bool remote = false;       ///< whose share of the MSHRs it counts against
     bool writes = false;       ///< the line will be dirty: a store or an atomic is among those who wait
     bool flush = false;        ///< a flush waits for the line
-    RecordId record = 0;       ///< of the request that memory is asked for, when the oracle is on
+    bool poisoned = false;     ///< remote lines: what comes is not kept, and nobody merges
+    bool again = false;        ///< remote lines: the line has been asked for a second time
+    bool again_poisoned = false;
+    RecordId record = 0;  ///< of the request that memory is asked for, when the oracle is on
+    LineRequestQueue waiting_again;
   };
   using Mshrs = MshrFile<Pending>;
 
   struct Bank {
     TagArray tags;
     Mshrs mshrs;
-    TransactionQueue own;     ///< the device's own requests that could not act
-    TransactionQueue remote;  ///< other devices' requests that could not act
+    LineRequestQueue own;     ///< the device's own requests that could not act
+    LineRequestQueue remote;  ///< other devices' requests that could not act
     Cycle port_free = 0;
     std::uint32_t index = 0;
     std::uint32_t reserved = 0;
     std::uint32_t own_mshrs = 0;
     std::uint32_t remote_mshrs = 0;
-    std::uint32_t dirty = 0;        ///< lines
-    WaitList waiters;               ///< who found no room here
-    std::vector<LineImage> images;  ///< by slot, when the oracle is on
+    std::uint32_t dirty = 0;                ///< lines
+    bool waits_for_link = false;            ///< its first own request waits for room on the way to a remote home
+    WaitList waiters;                       ///< who found no room here
+    std::vector<LineImage> images;          ///< by slot, when the oracle is on
+    std::vector<RemoteCopy> remote_images;  ///< the same of remote lines
   };
 
-  /// What has become of a line's request. Hit: the data is here. Done: a write has been performed. Missed: a miss
-  /// register has been taken and memory is to be asked. Merged: it waits in the register of another. In a register a
-  /// write counts as ordered. Stall: nothing; it has to try again.
-  enum class Outcome : std::uint8_t { Hit, Done, Missed, Merged, Stall };
+  /// What has become of a line's request. Hit: the data is here. Done: a write has been performed. Missed: an MSHR has
+  /// been taken and memory is to be asked. Merged: it waits in the MSHR of another. In an MSHR a write counts as
+  /// ordered. Forwarded: it goes on to its home elsewhere. Stall: nothing; it has to try again.
+  enum class Outcome : std::uint8_t { Hit, Done, Missed, Merged, Forwarded, Stall };
 
   /// The lines of one page.
   struct PageLines {
@@ -169,7 +224,9 @@ class L2Cache final : public DramClient {
     if (page.frame() >= pages_.size()) pages_.resize(page.frame() + page.frame() / 2 + 64);
     return pages_[page.frame()];
   }
+  // States of a slot.
   static constexpr std::uint8_t kDirty = 1;
+  static constexpr std::uint8_t kRemote = 2;  ///< its line has its home elsewhere
 
   /// Lines of a group that leave together, as soon as none of them would leave before it is ready.
   struct Batch {
@@ -189,12 +246,17 @@ class L2Cache final : public DramClient {
     Spacing spacing;  ///< of the replies
     Batch hits;       ///< due in cycles from now
     Batch performed;  ///< writes; the same
+    Batch forwarded;  ///< to a remote home; the same
     Batch missing;    ///< asked of memory; due in cycles of the clock
     Cycle missing_extra = 0;
   };
   /// Lines that memory has ready within so many cycles of one another come as one group.
   static constexpr Cycle kTogether = 16;
+  /// Waiters for room on the links from here on are banks, those below compute units.
+  static constexpr Waiter kBankWaiter = 0x8000;
 
+  /// Whether requests for lines of a device go on to it without a look at the tags.
+  bool passes(DeviceId home) const { return home != partition_.device() && (!remote_.cached || home == remote_.host); }
   unsigned bank_index(std::uint64_t number) const {
     const std::uint64_t upper = number >> bank_bits_;
     // Two folds spread strides of a row and of a page over the banks.
@@ -202,54 +264,89 @@ class L2Cache final : public DramClient {
     return static_cast<unsigned>(low & (banks_.size() - 1));
   }
   Bank& bank_of(PhysLine line) { return banks_[bank_index(line.number_in_device())]; }
-  const Bank& bank_of(PhysLine line) const { return banks_[bank_index(line.number_in_device())]; }
   PhysLine line_of(const Bank& bank, TagArray::Slot slot) const;
+  /// The key of a line at home here, and of one at home elsewhere, which says where.
   std::uint64_t key(PhysLine line) const { return line.number_in_device() >> bank_bits_; }
+  std::uint64_t remote_key(PhysLine line) const {
+    return key(line) | (line.device().value + std::uint64_t{1}) << local_key_bits_;
+  }
 
+  // l2_cache.cpp: requests, whatever they are for.
   Cycle pass_port(Bank& bank, Cycle arrival);
-  void serve(Transaction* group, bool remote, Spacing arrivals);
-  Outcome act(Bank& bank, const Transaction& t, bool remote);
-  Outcome write(Bank& bank, const Transaction& t, bool remote);
-  Outcome miss(Bank& bank, const Transaction& t, bool remote);
+  void serve(LineRequest* group, bool remote, Spacing arrivals);
+  Outcome act(Bank& bank, const LineRequest& request, bool remote, bool whole);
+  void note(const LineRequest& request, Outcome outcome, Cycle extra, Results& results);
+  void settle(LineRequest* group, bool remote, Results& results);
+  LineRequest* part(const LineRequest& request, std::uint64_t mask);
+  LineRequest* part_with_masks(const LineRequest& group, std::uint64_t mask);
+  void discard(LineRequest* request);
+  bool writes_whole(const LineRequest& request, bool first, bool last) const;
+  void make_room(Bank& bank, TagArray::Slot slot);
+  void release(Bank& bank);
+  void wake(Bank& bank);
+  bool wake_one(Bank& bank, LineRequestQueue& queue, bool remote);
+  void on_hit(LineRequest* request);
+
+  // l2_home.cpp: lines at home here.
+  Outcome act_at_home(Bank& bank, const LineRequest& request, bool remote, bool whole);
+  Outcome write(Bank& bank, const LineRequest& request, bool remote, bool whole);
+  Outcome miss(Bank& bank, const LineRequest& request, bool remote);
   void install(Bank& bank, TagArray::Slot slot, PhysLine line);
   void make_dirty(Bank& bank, TagArray::Slot slot);
-  void tell_ordered(const Transaction& t);
-  void tell_performed(Bank& bank, TagArray::Slot slot, const Transaction& t);
-  void note(const Transaction& t, Outcome outcome, Cycle extra, Results& results);
-  void ask_memory(const Transaction& t, Cycle extra, Results& results);
-  void send_missing(const Transaction& t, Results& results);
-  void settle(Transaction* group, bool remote, Results& results);
-  Transaction* part(const Transaction& t, std::uint64_t mask);
-  void prepare_hit(const Transaction& t, PrefetchStep step) const;
-  void prepare_fill(const Transaction& t, PrefetchStep step) const;
-  void on_hit(Transaction* t);
-  void on_fill(Transaction* t);
-  void fill(Bank& bank, Transaction& t);
-  void apply(Bank& bank, TagArray::Slot slot, const Transaction& t);
-  void hand_over(Transaction* t);
-  void wake(Bank& bank);
-  bool wake_one(Bank& bank, TransactionQueue& queue, bool remote);
+  void watch_ordered(const LineRequest& request);
+  void watch_performed(Bank& bank, TagArray::Slot slot, const LineRequest& request);
+  void ask_memory(const LineRequest& request, Cycle extra, Results& results);
+  void send_missing(const LineRequest& request, Results& results);
+  void charge_lookup(const LineRequest& request, std::uint64_t lines, Cycle lookup);
+  void on_fill(LineRequest* request);
+  void fill(Bank& bank, LineRequest& request);
+  void apply(Bank& bank, TagArray::Slot slot, const LineRequest& request);
+  void hand_over(LineRequest* request);
+
+  // l2_remote.cpp: lines at home elsewhere.
+  Outcome act_on_remote_line(Bank& bank, const LineRequest& request, bool whole);
+  Outcome read_remote_line(Bank& bank, const LineRequest& request);
+  Outcome write_remote_line(Bank& bank, const LineRequest& request, bool whole);
+  Outcome atomic_on_remote_line(Bank& bank, const LineRequest& request);
+  bool reserve_link(Bank& bank, PhysLine line);
+  TagArray::Slot install_remote_line(Bank& bank, PhysLine line);
+  void poison(Bank& bank, PhysLine line);
+  static void poison(Pending& pending);
+  void invalidate_remote_line(Bank& bank, TagArray::Slot slot);
+  void forward(LineRequest* request, Cycle due);
+  void on_forward(LineRequest* request);
+  void fill_remote_line(Bank& bank, const LineRequest& reply);
+
+  // l2_flush.cpp: writing back.
   void start_flush();
   void continue_flush();
   bool flush_dirty();
   bool flush_filled();
   void flush_line(Bank& bank, TagArray::Slot slot, PhysLine line);
-  void release(Bank& bank);
+
+  // l2_coverage.cpp
   L2State state_of(Bank& bank, PhysLine line) const;
-  void cover_request(Bank& bank, const Transaction& t, bool remote);
-  void cover_wait(Bank& bank, const Transaction& t, bool remote);
+  RemoteLineState remote_state_of(Bank& bank, PhysLine line) const;
+  void cover_request(Bank& bank, const LineRequest& request, bool remote, bool whole);
+  void cover_wait(Bank& bank, const LineRequest& request, bool remote, bool whole);
+  void cover_remote(Bank& bank, PhysLine line, RemoteLineEvent event);
   void cover_flush();
   void cover_page(PhysPage page, bool leaves);
 
   Partition& partition_;
   L2Client& client_;
+  ByteMaskPool& masks_;
   DataWatch* watch_;
   std::unique_ptr<Dram> dram_;
   std::vector<Bank> banks_;
+  RemoteLines remote_;
   L2Coverage* coverage_ = nullptr;
+  RemoteLineCoverage* remote_coverage_ = nullptr;
   bool follows_pages_ = false;
   std::vector<PageLines> pages_;  ///< by frame
+  L2Spec spec_;
   unsigned bank_bits_;
+  unsigned local_key_bits_;
   IndexHash bank_hash_;
   Cycle tag_latency_;
   Cycle data_latency_;
@@ -257,8 +354,11 @@ class L2Cache final : public DramClient {
   std::uint32_t mshr_limit_;
   std::uint32_t remote_mshr_limit_;
   std::uint64_t line_bytes_;
+  ByteMask whole_line_;
   HandlerId hit_handler_;
   HandlerId fill_handler_;
+  HandlerId forward_handler_;
+  Cycle last_forward_ = 0;  ///< requests leave for remote homes in order
   bool room_ = false;
   bool waking_ = false;
   std::uint32_t flushes_ = 0;  ///< asked for and not done; the first of them is under way
@@ -267,6 +367,7 @@ class L2Cache final : public DramClient {
   std::uint64_t flush_pending_ = 0;     ///< lines that the flush waits for
   std::vector<PhysLine> flush_filled_;  ///< those that have come since, and are to be written back
   L2Stats stats_;
+  RemoteLineStats remote_stats_;
   LoadLatency latency_;
 };
 

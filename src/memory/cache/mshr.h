@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/prefetch.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -39,20 +38,12 @@ class MshrFile {
     return nullptr;
   }
 
-  /// Brings what a search for `line` looks at into the host's cache.
-  void prefetch(Key line, PrefetchStep step) const {
-    const std::uint16_t* head = &buckets_[bucket(line)];
-    if (step == PrefetchStep::First) prefetch_line(head);
-    if (step == PrefetchStep::Second) prefetch_entry(*head != kEnd ? *head : free_);
-  }
-
   /// The file is not full and does not hold the line.
   Entry& allocate(Key line) {
     assert(!full() && find(line) == nullptr);
     const std::uint16_t i = free_;
     Entry& entry = entries_[i];
     free_ = entry.chain;
-    prefetch_entry(free_);
     entry.line = line;
     entry.chain = buckets_[bucket(line)];
     buckets_[bucket(line)] = i;
@@ -81,13 +72,6 @@ class MshrFile {
 
  private:
   static constexpr std::uint16_t kEnd = 0xffff;
-
-  void prefetch_entry(std::uint16_t i) const {
-    if (i == kEnd) return;
-    const auto* entry = reinterpret_cast<const std::byte*>(&entries_[i]);
-    prefetch_line(entry);
-    prefetch_line(entry + sizeof(Entry) - 1);
-  }
 
   std::size_t bucket(Key line) const { return (line.value * 0x9e3779b97f4a7c15ULL >> 32) & (buckets_.size() - 1); }
 

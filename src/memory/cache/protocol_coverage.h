@@ -57,6 +57,27 @@ inline constexpr std::array<std::string_view, 18> kL2Events{"own read",         
                                                             "replacement",        "flush",
                                                             "page written back",  "page leaves"};
 
+/// A line at home in another GPU, in an L2 that caches such lines. ValidPoisoned: held, and an older fill of it is
+/// still under way. PoisonedPending, PoisonedTwice: asked for again behind a poisoned fill, and that one is old by now
+/// too.
+enum class RemoteLineState : std::uint8_t {
+  Invalid,
+  Valid,
+  ValidPoisoned,
+  Pending,
+  Poisoned,
+  PoisonedPending,
+  PoisonedTwice
+};
+inline constexpr std::array<std::string_view, 7> kRemoteLineStates{
+    "invalid", "valid", "valid, poisoned fill", "pending", "poisoned", "poisoned, pending", "poisoned twice"};
+
+/// Load, StoreWhole, StorePart and Atomic are lookups, tried again while they stall. Acquire visits what is held or
+/// pending, Drop the lines of a page that migrates.
+enum class RemoteLineEvent : std::uint8_t { Load, StoreWhole, StorePart, Atomic, Fill, Replacement, Acquire, Drop };
+inline constexpr std::array<std::string_view, 8> kRemoteLineEvents{"load", "store, whole", "store, part", "atomic",
+                                                                   "fill", "replacement",  "acquire",     "drop"};
+
 /// How often each event has met each state.
 template <class State, std::size_t States, class Event, std::size_t Events>
 class PairCounts {
@@ -80,18 +101,22 @@ class PairCounts {
 
 using L1Coverage = PairCounts<L1State, kL1States.size(), L1Event, kL1Events.size()>;
 using L2Coverage = PairCounts<L2State, kL2States.size(), L2Event, kL2Events.size()>;
+using RemoteLineCoverage =
+    PairCounts<RemoteLineState, kRemoteLineStates.size(), RemoteLineEvent, kRemoteLineEvents.size()>;
 
 struct ProtocolCoverage {
   L1Coverage vector_l1;
   L1Coverage scalar_l1;
   L2Coverage l2;
   L2Coverage host_llc;
+  RemoteLineCoverage remote_lines;
 
   void add(const ProtocolCoverage& other) {
     vector_l1.add(other.vector_l1);
     scalar_l1.add(other.scalar_l1);
     l2.add(other.l2);
     host_llc.add(other.host_llc);
+    remote_lines.add(other.remote_lines);
   }
 };
 

@@ -40,12 +40,6 @@ class TagArray {
     return find_tag(p.set, p.tag);
   }
 
-  /// Brings the set of `key` into the host's cache, for a lookup that comes soon.
-  void prefetch(std::uint64_t key) const {
-    const std::byte* set = block(place(key).set);
-    prefetch_lines(set, block_bytes_ > kHostLine ? 2 : 1);
-  }
-
   /// Marks a slot as used now.
   void touch(Slot slot) {
     if (replacement_ == Replacement::Lru) make_youngest(slot);

@@ -26,9 +26,10 @@ DramRequest make_request(const DramMap::Place& place, Cycle now) {
   return request;
 }
 
-DramRequest make_read(Transaction* t, const DramMap::Place& place, Cycle now) {
+DramRequest make_read(Event* event, Cycle pipeline, const DramMap::Place& place, Cycle now) {
   DramRequest request = make_request(place, now);
-  request.read = t;
+  request.read = event;
+  request.pipeline = static_cast<std::uint32_t>(pipeline);
   return request;
 }
 
@@ -81,18 +82,17 @@ BankedDram::BankedDram(Partition& partition, const DramSpec& spec, std::uint64_t
 void BankedDram::wake_at(Channel& channel, Cycle when) {
   if (channel.wake <= when) return;
   channel.wake = when;
-  Transaction* t = partition_.pool().allocate();
-  t->kind = TransactionKind::Event;
-  t->user = static_cast<std::uint32_t>(&channel - channels_.data());
-  partition_.schedule(t, wake_handler_, when);
+  auto* event = partition_.pool().allocate<IndexEvent>();
+  event->index = static_cast<std::uint32_t>(&channel - channels_.data());
+  partition_.schedule(event, wake_handler_, when);
 }
 
 /// The client is told of room from here only, never from within a call of its own; it may write, and be refused, at
 /// once.
-void BankedDram::on_wake(Transaction* t) {
-  Channel& channel = channels_[t->user];
-  const bool overtaken = channel.wake != t->when;
-  partition_.pool().release(t);
+void BankedDram::on_wake(IndexEvent* event) {
+  Channel& channel = channels_[event->index];
+  const bool overtaken = channel.wake != event->when;
+  partition_.pool().release(event);
   if (overtaken) return;
   channel.wake = kNever;
   serve(channel);
@@ -252,7 +252,7 @@ void BankedDram::complete_read(DramRequest& request, Cycle column, ExactTime end
   const Cycle complete = end.ceil() + spec_.controller_latency;
   if (request.found == RowState::Hit) note_first_command(request, column);
   stats_.read_service_cycles += static_cast<std::uint32_t>(complete) - request.since;
-  partition_.schedule(request.read, request.read->handler, complete + request.read->user);
+  partition_.schedule(request.read, request.read->handler, complete + request.pipeline);
 }
 
 void BankedDram::note_first_command(DramRequest& request, Cycle when) {
@@ -358,28 +358,28 @@ void BankedDram::tell_observer(const Channel& channel, DramCommand command, std:
   observer_->command({command, number, bank, bank_of(channel, bank).row, when, begin, end});
 }
 
-void BankedDram::read(Transaction* t, HandlerId done) {
+void BankedDram::read(PhysLine line, Event* event, HandlerId done, Cycle pipeline) {
   const Cycle now = partition_.now();
-  const DramMap::Place place = map_.place(t->line);
+  const DramMap::Place place = map_.place(line);
   Channel& channel = channels_[place.channel];
   ++stats_.reads;
-  if (channel.writes_waiting != 0 && write_waits(channel, place.bank, t->line)) {
+  if (channel.writes_waiting != 0 && write_waits(channel, place.bank, line)) {
     stats_.read_service_cycles += spec_.controller_latency;
-    partition_.schedule(t, done, now + spec_.controller_latency + t->user);
+    partition_.schedule(event, done, now + spec_.controller_latency + pipeline);
     return;
   }
-  t->handler = done;
+  event->handler = done;
   if (spec_.refresh) refresh(channel);
   if (channel.reads_waiting == 0 && channel.turn == Turn::Reads) {
-    read_first(channel, make_read(t, place, now));
+    read_first(channel, make_read(event, pipeline, place, now));
     return;
   }
   // With others before it the channel has a wake-up already.
   ++channel.reads_waiting;
   if (channel.reads.size() < read_window_) {
-    enqueue(channel, channel.reads, make_read(t, place, now));
+    enqueue(channel, channel.reads, make_read(event, pipeline, place, now));
   } else {
-    channel.more_reads.push(make_read(t, place, now));
+    channel.more_reads.push(make_read(event, pipeline, place, now));
   }
 }
 

@@ -57,7 +57,7 @@ class BankedDram final : public Dram {
   BankedDram(Partition& partition, const DramSpec& spec, std::uint64_t line_bytes, std::uint64_t clock_hertz,
              DramClient& client);
 
-  void read(Transaction* t, HandlerId done) override;
+  void read(PhysLine line, Event* event, HandlerId done, Cycle pipeline) override;
   Cycle book_read(PhysLine) override { return kNever; }  // what comes later may be served earlier
   bool can_write(PhysLine line) override;
   void write(PhysLine line) override;
@@ -148,7 +148,7 @@ class BankedDram final : public Dram {
   Rank& rank_of(const Channel& channel, const Bank& bank) { return ranks_[channel.first_rank + bank.rank]; }
   bool has_room(const Channel& channel) const { return channel.writes_waiting < spec_.write_queue; }
 
-  void on_wake(Transaction* t);
+  void on_wake(IndexEvent* event);
   void wake_at(Channel& channel, Cycle when);
 
   void serve(Channel& channel);

@@ -7,7 +7,6 @@
 
 #include "memory/dram/dram_spec.h"
 #include "sim/partition.h"
-#include "sim/transaction.h"
 #include "stats/stat.h"
 
 namespace nearfar {
@@ -40,9 +39,9 @@ class Dram {
  public:
   virtual ~Dram() = default;
 
-  /// Reads `t->line`; `t` fires at `done`, `t->user` cycles after the line is complete (what the caller's own pipeline
-  /// adds: all reads pass through it alike, so it may stand behind the memory as well as before it).
-  virtual void read(Transaction* t, HandlerId done) = 0;
+  /// Reads a line; `event` fires at `done`, `pipeline` cycles after the line is complete (what the caller's own
+  /// pipeline adds: all reads pass through it alike, so it may stand behind the memory as well as before it).
+  virtual void read(PhysLine line, Event* event, HandlerId done, Cycle pipeline) = 0;
   /// Books the read of a line where it is known at once when that will be complete, and answers with that cycle; kNever
   /// where it is not, and read() has to be called.
   virtual Cycle book_read(PhysLine line) = 0;

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/transaction.h"
+#include "sim/event.h"
 
 namespace nearfar {
 
@@ -20,14 +20,15 @@ enum class RowState : std::uint8_t { Hit, Closed, Conflict };
 
 struct DramRequest {
   union {
-    Transaction* read = nullptr;  ///< of the window of reads
-    std::uint64_t line;           ///< of the window of writes
+    Event* read = nullptr;  ///< of the window of reads: fires when the line is there
+    std::uint64_t line;     ///< of the window of writes
   };
   std::uint32_t row = 0;
   std::uint32_t since = 0;  ///< low bits of the cycle in which it came; from its first command on, of that one's
   std::uint16_t bank = 0;   ///< of the channel
   std::uint8_t rank = 0;
   RowState found = RowState::Hit;
+  std::uint32_t pipeline = 0;  ///< reads: cycles that the caller's pipeline adds
 };
 
 class DramWindow {

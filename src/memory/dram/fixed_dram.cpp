@@ -19,7 +19,9 @@ Cycle FixedDram::booked(const Channel& channel) const {
   return std::max(channel.bus.free_at(), partition_.now()) - partition_.now();
 }
 
-void FixedDram::read(Transaction* t, HandlerId done) { partition_.schedule(t, done, book_read(t->line) + t->user); }
+void FixedDram::read(PhysLine line, Event* event, HandlerId done, Cycle pipeline) {
+  partition_.schedule(event, done, book_read(line) + pipeline);
+}
 
 Cycle FixedDram::book_read(PhysLine line) {
   const Cycle now = partition_.now();
@@ -37,10 +39,9 @@ bool FixedDram::can_write(PhysLine line) {
   if (booked(channel) < most_booked_) return true;
   if (!channel.refused) {
     channel.refused = true;
-    Transaction* t = partition_.pool().allocate();
-    t->kind = TransactionKind::Event;
-    t->user = static_cast<std::uint32_t>(&channel - channels_.data());
-    partition_.schedule(t, room_handler_, channel.bus.free_at() - most_booked_ / 2);
+    auto* event = partition_.pool().allocate<IndexEvent>();
+    event->index = static_cast<std::uint32_t>(&channel - channels_.data());
+    partition_.schedule(event, room_handler_, channel.bus.free_at() - most_booked_ / 2);
   }
   return false;
 }
@@ -50,14 +51,14 @@ void FixedDram::write(PhysLine line) {
   channels_[map_.channel(line)].bus.pass(partition_.now(), line_bytes_);
 }
 
-void FixedDram::on_room(Transaction* t) {
-  Channel& channel = channels_[t->user];
+void FixedDram::on_room(IndexEvent* event) {
+  Channel& channel = channels_[event->index];
   if (booked(channel) >= most_booked_) {
     // Reads and victims have come since.
-    partition_.schedule(t, room_handler_, channel.bus.free_at() - most_booked_ / 2);
+    partition_.schedule(event, room_handler_, channel.bus.free_at() - most_booked_ / 2);
     return;
   }
-  partition_.pool().release(t);
+  partition_.pool().release(event);
   channel.refused = false;
   client_.dram_has_room();
 }

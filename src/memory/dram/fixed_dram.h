@@ -19,7 +19,7 @@ class FixedDram final : public Dram {
   FixedDram(Partition& partition, const DramSpec& spec, std::uint64_t line_bytes, std::uint64_t clock_hertz,
             DramClient& client);
 
-  void read(Transaction* t, HandlerId done) override;
+  void read(PhysLine line, Event* event, HandlerId done, Cycle pipeline) override;
   Cycle book_read(PhysLine line) override;
   bool can_write(PhysLine line) override;
   void write(PhysLine line) override;
@@ -34,7 +34,7 @@ class FixedDram final : public Dram {
   };
 
   Cycle booked(const Channel& channel) const;
-  void on_room(Transaction* t);
+  void on_room(IndexEvent* event);
 
   Partition& partition_;
   const std::uint64_t line_bytes_;

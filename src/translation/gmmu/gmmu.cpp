@@ -111,7 +111,7 @@ void Gmmu::pass_filters(PageKey page, Miss& miss, std::size_t from) {
     WalkFilter& gate = *filters_[i].gate;
     if (miss.replayed && !gate.asks_replays()) continue;
     if (gate.latency() != 0) {
-      Transaction* t = partition_.pool().allocate();
+      Transaction* t = partition_.pool().allocate<Transaction>();
       t->mask = page.value;
       t->user = static_cast<std::uint32_t>(i);
       partition_.schedule(t, filter_handler_, partition_.now() + gate.latency());
@@ -254,7 +254,7 @@ void Gmmu::receive(const Message& message) {
     return;
   }
   ++stats_.stopped;
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   message.put(*t);
   t->when = partition_.now();
   channel.push(t);
@@ -264,7 +264,7 @@ void Gmmu::receive(const Message& message) {
 void Gmmu::let_stopped_go_on() {
   if (going_on_ || stopped() == 0) return;
   going_on_ = true;
-  partition_.schedule(partition_.pool().allocate(), room_handler_, partition_.now());
+  partition_.schedule(partition_.pool().allocate<Transaction>(), room_handler_, partition_.now());
 }
 
 void Gmmu::on_room(Transaction* t) {
@@ -569,7 +569,7 @@ void Gmmu::acknowledge_when_done(PageKey page) {
   if (!invalidation.written || !invalidation.drained) return;
   if (partition_.now() < invalidation.shot_down) {
     // Nearly always the walk takes longer than the TLBs.
-    Transaction* t = partition_.pool().allocate();
+    Transaction* t = partition_.pool().allocate<Transaction>();
     t->mask = page.value;
     partition_.schedule(t, shot_handler_, invalidation.shot_down);
     return;
@@ -595,7 +595,7 @@ void Gmmu::acknowledge_when_done(PageKey page) {
 
 /// This GPU's page goes to another device.
 void Gmmu::transfer(const Message& message) {
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   message.put(*t);
   if (options_.setup == 0) {
     on_transfer(t);

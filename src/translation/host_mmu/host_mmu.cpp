@@ -61,7 +61,7 @@ void HostMmu::fault_arrived(const Message& message) {
   fault->number = message.number;
   fault->stamp = now - (static_cast<std::uint32_t>(now) - message.stamp);
   charge(*fault, LatencyComponent::LinkToHost, now);
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   t->carry(fault);
   partition_.schedule(t, lookup_handler_, now + options_.mmu.tlb.latency);
 }

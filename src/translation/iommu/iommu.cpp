@@ -76,9 +76,9 @@ void Iommu::count(PageKey page, Update update) {
 void Iommu::request(const Message& message) {
   const Cycle now = partition_.now();
   const PageKey page = message.page;
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   t->mask = page.value;
-  t->requester = message.from.value;
+  t->origin = message.from.value;
   t->user = message.raced ? 0 : 1;
   t->accounted = static_cast<std::uint32_t>(now) - message.stamp;  // on the link
   const Cycle start = port_.take(now);
@@ -105,7 +105,7 @@ void Iommu::on_lookup(Transaction* t) {
 bool Iommu::look_up(const Transaction& t) {
   look_at_contents();
   const PageKey page{t.mask};
-  const DeviceId gpu{t.requester};
+  const DeviceId gpu{t.origin};
   const Cycle now = partition_.now();
   const Mapping* held = two_levels_ ? first_.use(page) : nullptr;
   const bool in_first = held != nullptr;

@@ -120,7 +120,7 @@ class Iommu final : public WalkClient {
   const std::vector<std::vector<std::uint32_t>>& occupancy() const { return occupancy_; }
 
   /// In the low bits of an entry's note: the GPU that it is there for. Designs may use the others.
-  static constexpr std::uint32_t kHomeMask = 0xff;
+  static constexpr std::uint32_t kHomeMask = 0x7ff;
 
  private:
   using Waiter = PendingTranslation::Waiter;

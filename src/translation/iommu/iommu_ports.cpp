@@ -71,7 +71,7 @@ SvmPort::SvmPort(Partition& partition, const IommuSpec& iommu, const WalkSpec& w
 
 void SvmPort::missed(PageKey page, Miss& miss) {
   miss.state = MissState::Ats;
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   t->mask = page.value;
   partition_.schedule(t, request_handler_, out_.take(partition_.now()) + hop_);
 }
@@ -88,7 +88,7 @@ void SvmPort::on_request(Transaction* t) {
 }
 
 void SvmPort::iommu_answers(DeviceId, PageKey page, const Mapping* mapping, std::uint32_t accounted) {
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   t->mask = page.value;
   t->line = PhysLine{mapping->page.value};  // all pages are mapped from the start
   t->user = mapping->writable ? 1 : 0;

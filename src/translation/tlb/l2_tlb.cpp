@@ -33,7 +33,7 @@ L2Tlb::L2Tlb(Partition& partition, const TlbSpec& spec, TranslationClient& clien
       second_handler_(partition.add_handler<&L2Tlb::on_second_lookup>(this)) {}
 
 void L2Tlb::request(unsigned cu, PageKey page, bool write, Cycle arrival) {
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   t->mask = page.value;
   t->cu = static_cast<std::uint16_t>(cu);
   t->user = write ? 1 : 0;
@@ -140,7 +140,7 @@ void L2Tlb::unblock() {
 
 void L2Tlb::look_up_again(PageKey page) {
   pending(page)->state = MissState::Lookup;
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   t->mask = page.value;
   partition_.schedule(t, second_handler_, partition_.now() + spec_.latency);
 }

@@ -80,7 +80,7 @@ void UvmDriver::tell_at_start(PageKey page) {
   const PageRecord& r = record(page);
   if (r.pinned) return;
   for (unsigned g = 0; g < options_.gpus; ++g) {
-    const DeviceId gpu{static_cast<std::uint8_t>(g)};
+    const DeviceId gpu{static_cast<std::uint16_t>(g)};
     if (!r.holders.test(g)) continue;
     if (directory_ != nullptr) directory_->add_at_start(page, gpu);
     if (watch_ != nullptr) r.owner.device() == gpu ? watch_->came(page, gpu) : watch_->mapped_remotely(page, gpu);
@@ -126,7 +126,7 @@ void UvmDriver::take_batch() {
 
 void UvmDriver::fetch_at(Cycle when) {
   collects_ = when > partition_.now();
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   t->user = ++fetches_;
   partition_.schedule(t, fetch_handler_, when);
 }
@@ -200,7 +200,7 @@ void UvmDriver::dispatch(const Outgoing& outgoing) {
     messenger_.send(outgoing.to, outgoing.message);
     return;
   }
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   outgoing.message.put(*t);
   partition_.schedule(t, transfer_handler_, partition_.now() + options_.migration.setup);
 }
@@ -383,7 +383,7 @@ void UvmDriver::ask_directory(PageKey page, const Migration& migration) {
 void UvmDriver::targets_known(PageKey page, const std::bitset<kMaxGpus>& gpus) {
   Migration& migration = migrations_.at(page.value);
   for (unsigned g = 0; g < options_.gpus; ++g) {
-    const DeviceId gpu{static_cast<std::uint8_t>(g)};
+    const DeviceId gpu{static_cast<std::uint16_t>(g)};
     if (gpus.test(g) && gpu != kept_by(migration)) {
       send_invalidation(page, record(page), migration, MessageKind::Invalidate, gpu);
     }
@@ -398,7 +398,7 @@ void UvmDriver::invalidate_all(PageKey page, PageRecord& r, Migration& migration
     everyone = options_.policy == PagePolicy::AccessCounter || options_.policy == PagePolicy::Replication;
   }
   for (unsigned g = 0; g < options_.gpus; ++g) {
-    const DeviceId gpu{static_cast<std::uint8_t>(g)};
+    const DeviceId gpu{static_cast<std::uint16_t>(g)};
     if (gpu == kept_by(migration) || (!everyone && !r.holders.test(g))) continue;
     send_invalidation(page, r, migration, MessageKind::Invalidate, gpu);
   }
@@ -409,7 +409,7 @@ void UvmDriver::downgrade(PageKey page, PageRecord& r, Migration& migration) {
   if (r.shared) return;
   for (unsigned g = 0; g < options_.gpus; ++g) {
     if (!r.holders.test(g)) continue;
-    send_invalidation(page, r, migration, MessageKind::Downgrade, DeviceId{static_cast<std::uint8_t>(g)});
+    send_invalidation(page, r, migration, MessageKind::Downgrade, DeviceId{static_cast<std::uint16_t>(g)});
   }
 }
 
@@ -505,7 +505,7 @@ void UvmDriver::ready(PageKey page, Migration& migration) {
 void UvmDriver::arrive_on_host(PageKey page, PhysPage frame) {
   // Pages leave the host without their lines then: what the cache has of the frame is another page's.
   tables_.write_back(frame);
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   t->mask = page.value;
   partition_.schedule(t, arrival_handler_, partition_.now());
 }
@@ -621,7 +621,7 @@ void UvmDriver::tell_of_move(PageKey page, const PageRecord& r, const Migration&
   const bool had_a_copy = r.copy_for(to).device() == to;
   if (migration.action != PlacementAction::Copy) {
     for (unsigned g = 0; g < options_.gpus; ++g) {
-      const DeviceId gpu{static_cast<std::uint8_t>(g)};
+      const DeviceId gpu{static_cast<std::uint16_t>(g)};
       const bool has_a_copy = r.copy_for(gpu).device() == gpu;
       if (has_a_copy && gpu != to) watch_->left(page, gpu);
       if (!has_a_copy && r.holders.test(g)) watch_->remote_mapping_void(page, gpu);

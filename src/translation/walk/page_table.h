@@ -30,10 +30,11 @@ class Pte {
   bool valid() const { return (bits_ & kValid) != 0; }
   bool writable() const { return (bits_ & kWritable) != 0; }
   bool large() const { return (bits_ & kLarge) != 0; }
-  /// Device in the top 8 of the 40 bits of the page number, frame below.
+  /// Device in the top 13 of the 40 bits of the page number, frame below.
   PhysPage page() const {
     const std::uint64_t number = bits_ >> kPageShift & ((std::uint64_t{1} << 40) - 1);
-    return PhysPage{DeviceId{static_cast<std::uint8_t>(number >> 32)}, number & 0xffff'ffff};
+    return PhysPage{DeviceId{static_cast<std::uint16_t>(number >> kFrameBits)},
+                    number & ((std::uint64_t{1} << kFrameBits) - 1)};
   }
   /// Bits 52–62: who may hold the page (host table only).
   unsigned access_bits() const { return static_cast<unsigned>(bits_ >> kFirstAccessBit & ((1U << kAccessBits) - 1)); }
@@ -48,9 +49,10 @@ class Pte {
   static constexpr std::uint64_t kValid = 1U << 0;
   static constexpr std::uint64_t kWritable = 1U << 1;
   static constexpr std::uint64_t kLarge = 1U << 7;
+  static constexpr unsigned kFrameBits = 27;
 
   static constexpr std::uint64_t encode(PhysPage page) {
-    return (std::uint64_t{page.device().value} << 32 | page.frame()) << kPageShift;
+    return (std::uint64_t{page.device().value} << kFrameBits | page.frame()) << kPageShift;
   }
 
   std::uint64_t bits_ = 0;

@@ -7,22 +7,21 @@ void TableReader::read(PhysLine line, Transaction* walk, HandlerId done) {
     free_.push_back(static_cast<std::uint16_t>(reads_.size()));
     reads_.emplace_back();
   }
-  Transaction* read = partition_.pool().allocate();
-  read->cu = free_.back();
+  auto* read = partition_.pool().allocate<LoadRequest>();
+  read->unit = free_.back();
   free_.pop_back();
-  reads_[read->cu] = {walk, done};
-  read->kind = TransactionKind::TableRead;
-  read->reply = false;
+  reads_[read->unit] = {walk, done};
+  read->kind = RequestKind::TableRead;
   read->line = line;
   read->mask = std::uint64_t{1} << line.index();
-  read->requester = partition_.device().value;
-  home_.reserve_always(line);
+  read->origin = partition_.device().value;
+  l2_.reserve_always(line);
   partition_.schedule(read, issue_handler_, partition_.now() + walk->user);
 }
 
-void TableReader::served(Transaction* read) {
-  const Read waiting = reads_[read->cu];
-  free_.push_back(read->cu);
+void TableReader::served(LineRequest* read) {
+  const Read waiting = reads_[read->unit];
+  free_.push_back(read->unit);
   partition_.pool().release(read);
   partition_.schedule(waiting.walk, waiting.done, partition_.now());
 }

@@ -12,13 +12,13 @@ namespace nearfar {
 
 class TableReader {
  public:
-  TableReader(Partition& partition, L2Cache& home)
-      : partition_(partition), home_(home), issue_handler_(partition.add_handler<&TableReader::on_issue>(this)) {}
+  TableReader(Partition& partition, L2Cache& l2)
+      : partition_(partition), l2_(l2), issue_handler_(partition.add_handler<&TableReader::on_issue>(this)) {}
 
   /// Reads `line`, from `walk->user` cycles from now on; `walk` fires at `done` when it is there.
   void read(PhysLine line, Transaction* walk, HandlerId done);
   /// The L2 cache has served a read.
-  void served(Transaction* read);
+  void served(LineRequest* read);
 
  private:
   struct Read {
@@ -26,10 +26,10 @@ class TableReader {
     HandlerId done = 0;
   };
 
-  void on_issue(Transaction* read) { home_.own_request(read); }
+  void on_issue(LineRequest* read) { l2_.request(read); }
 
   Partition& partition_;
-  L2Cache& home_;
+  L2Cache& l2_;
   HandlerId issue_handler_;
   std::vector<Read> reads_;
   std::vector<std::uint16_t> free_;

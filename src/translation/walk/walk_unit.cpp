@@ -133,7 +133,7 @@ void WalkUnit::pump() {
   if (order_ != nullptr && order_->chooses_late()) {
     if (!choosing_) {
       choosing_ = true;
-      partition_.schedule(partition_.pool().allocate(), choose_handler_, partition_.now());
+      partition_.schedule(partition_.pool().allocate<Transaction>(), choose_handler_, partition_.now());
     }
   } else {
     while (start_next()) refill();
@@ -249,7 +249,7 @@ void WalkUnit::start(Walk& walk) {
   stats_.queue_wait[kind] += walk.started - walk.queued;
 
   const PageTable& table = client_.table(walk.page.pid());
-  Transaction* t = partition_.pool().allocate();
+  Transaction* t = partition_.pool().allocate<Transaction>();
   t->carry(&walk);
   if (timing_.timing == WalkTiming::FixedTotal) {
     walk.looked_up = walk.at_leaf = walk.started;

@@ -1,0 +1,274 @@
+// The L2 cache as a cache of lines at home in other GPUs. Valid copies are always clean: stores update them and go on
+// to the home, and a copy that is replaced leaves silently. A fill under way is poisoned when something makes it old
+// before it comes: a store or an atomic of this GPU, an acquire, a page that leaves. It then answers who waits, is not
+// kept, and takes no more loads; the next load asks the home again, behind whatever made the first one old.
+#include <algorithm>
+#include <bit>
+
+#include "memory/cache/l2_cache.h"
+
+namespace nearfar {
+
+void RemoteLineStats::describe(StatVisitor& visitor) {
+  visitor.counter("reads", "lines", "Reads of lines at home in other GPUs that reached this L2.", reads);
+  visitor.counter("read_hits", "lines", "Reads of lines at home in other GPUs that this L2 held.", read_hits);
+  visitor.counter("merges", "lines", "Reads that merged with a line already asked for from its home in another GPU.",
+                  merges);
+  visitor.counter("writes", "lines", "Writes to lines at home in other GPUs, all of which went on to the home.",
+                  writes);
+  visitor.counter("write_hits", "lines", "Writes to lines at home in other GPUs that updated a copy in this L2.",
+                  write_hits);
+  visitor.counter("write_allocations", "lines", "Copies of remote lines made by writes of whole lines.",
+                  write_allocations);
+  visitor.counter("atomics", "lines", "Atomics on lines at home in other GPUs, performed there.", atomics);
+  visitor.counter("fills", "lines", "Lines that came from their home in another GPU and were kept in this L2.", fills);
+  visitor.counter("poisoned_fills", "lines",
+                  "Lines that came from their home in another GPU and were not kept, since they had become old on the "
+                  "way.",
+                  poisoned_fills);
+  visitor.counter("evictions", "lines", "Copies of remote lines replaced by other lines, silently.", evictions);
+  visitor.counter("dropped", "lines",
+                  "Copies of remote lines dropped at kernel boundaries, at fences and when their page migrates.",
+                  dropped);
+}
+
+void L2Cache::route_remote(const RemoteLines& remote) {
+  remote_ = remote;
+  if (!remote_.cached) return;
+  // Tags now say at home in which device a line is.
+  const unsigned devices = static_cast<unsigned>(std::bit_width(remote_.host.value + 2U));
+  const std::uint64_t sets = spec_.size / line_bytes_ / spec_.ways / spec_.banks;
+  for (Bank& bank : banks_) {
+    bank.tags =
+        TagArray(sets, spec_.ways, spec_.index, spec_.replacement, std::uint64_t{1} << (local_key_bits_ + devices));
+    if (watch_ != nullptr) bank.remote_images.resize(bank.tags.slots());
+  }
+}
+
+L2Cache::Outcome L2Cache::act_on_remote_line(Bank& bank, const LineRequest& request, bool whole) {
+  switch (request.kind) {
+    case RequestKind::Write: return write_remote_line(bank, request, whole);
+    case RequestKind::Atomic: return atomic_on_remote_line(bank, request);
+    default: return read_remote_line(bank, request);
+  }
+}
+
+/// Takes room on the way to the home of a line. Where there is none, the bank is woken when there is.
+bool L2Cache::reserve_link(Bank& bank, PhysLine line) {
+  if (bank.waits_for_link) return false;
+  if (remote_.home->reserve(line, static_cast<Waiter>(kBankWaiter + bank.index))) return true;
+  bank.waits_for_link = true;
+  return false;
+}
+
+void L2Cache::remote_has_room(Waiter waiter) {
+  Bank& bank = banks_[waiter - kBankWaiter];
+  bank.waits_for_link = false;
+  wake(bank);
+}
+
+L2Cache::Outcome L2Cache::read_remote_line(Bank& bank, const LineRequest& request) {
+  if (remote_coverage_ != nullptr) cover_remote(bank, request.line, RemoteLineEvent::Load);
+  const TagArray::Slot slot = bank.tags.find(remote_key(request.line));
+  if (slot != TagArray::kNone) {
+    ++remote_stats_.reads;
+    ++remote_stats_.read_hits;
+    bank.tags.touch(slot);
+    if (watch_ != nullptr) watch_->l2_served(request.record, request.line, bank.remote_images[slot].image);
+    return Outcome::Hit;
+  }
+  Mshrs::Entry* pending = bank.mshrs.find(request.line);
+  if (pending != nullptr) {
+    Pending& fill = pending->payload;
+    const bool first = !fill.again && !fill.poisoned;
+    if (first || (fill.again && !fill.again_poisoned)) {
+      ++remote_stats_.reads;
+      ++remote_stats_.merges;
+      if (watch_ != nullptr) watch_->l2_merged(request.record, request.line);
+      LineRequest* waiting = part(request, std::uint64_t{1} << request.line.index());
+      (first ? fill.waiting : fill.waiting_again).push(waiting);
+      return Outcome::Merged;
+    }
+    if (fill.again) return Outcome::Stall;  // until the first of two old fills has come
+  }
+  if (bank.own_mshrs >= mshr_limit_ || !reserve_link(bank, request.line)) return Outcome::Stall;
+  ++remote_stats_.reads;
+  ++bank.own_mshrs;
+  if (pending != nullptr) {
+    pending->payload.again = true;
+  } else {
+    bank.mshrs.allocate(request.line);
+  }
+  if (watch_ != nullptr) watch_->l2_fill_issued(request.line);
+  return Outcome::Forwarded;
+}
+
+L2Cache::Outcome L2Cache::write_remote_line(Bank& bank, const LineRequest& request, bool whole) {
+  if (remote_coverage_ != nullptr) {
+    cover_remote(bank, request.line, whole ? RemoteLineEvent::StoreWhole : RemoteLineEvent::StorePart);
+  }
+  TagArray::Slot slot = bank.tags.find(remote_key(request.line));
+  const bool allocates = slot == TagArray::kNone && whole;
+  if (allocates) {
+    const TagArray::Slot victim = bank.tags.victim(remote_key(request.line));
+    const bool dirty = bank.tags.valid(victim) && (bank.tags.state(victim) & kDirty) != 0;
+    if (dirty && !dram_->can_write(line_of(bank, victim))) return Outcome::Stall;
+  }
+  if (!reserve_link(bank, request.line)) return Outcome::Stall;
+  ++remote_stats_.writes;
+  poison(bank, request.line);
+  if (allocates) {
+    ++remote_stats_.write_allocations;
+    slot = install_remote_line(bank, request.line);
+    if (watch_ != nullptr) bank.remote_images[slot] = {DataWatch::undefined(), {}};
+  } else if (slot != TagArray::kNone) {
+    ++remote_stats_.write_hits;
+    bank.tags.touch(slot);
+  }
+  if (watch_ != nullptr) {
+    watch_->l2_stores(request.record, request.line, slot == TagArray::kNone ? nullptr : &bank.remote_images[slot]);
+  }
+  return Outcome::Forwarded;
+}
+
+L2Cache::Outcome L2Cache::atomic_on_remote_line(Bank& bank, const LineRequest& request) {
+  if (remote_coverage_ != nullptr) cover_remote(bank, request.line, RemoteLineEvent::Atomic);
+  if (!reserve_link(bank, request.line)) return Outcome::Stall;
+  ++remote_stats_.atomics;
+  poison(bank, request.line);
+  const TagArray::Slot slot = bank.tags.find(remote_key(request.line));
+  if (slot != TagArray::kNone) invalidate_remote_line(bank, slot);
+  if (watch_ != nullptr) watch_->l2_stores(request.record, request.line, nullptr);
+  return Outcome::Forwarded;
+}
+
+TagArray::Slot L2Cache::install_remote_line(Bank& bank, PhysLine line) {
+  const TagArray::Slot slot = bank.tags.victim(remote_key(line));
+  make_room(bank, slot);
+  bank.tags.fill(slot, remote_key(line));
+  bank.tags.state(slot) = kRemote;
+  return slot;
+}
+
+void L2Cache::invalidate_remote_line(Bank& bank, TagArray::Slot slot) {
+  bank.tags.invalidate(slot);
+  bank.tags.state(slot) = 0;
+  if (watch_ != nullptr) bank.remote_images[slot].pending.clear();
+}
+
+void L2Cache::poison(Pending& pending) {
+  if (pending.again) {
+    pending.again_poisoned = true;
+  } else {
+    pending.poisoned = true;
+  }
+}
+
+void L2Cache::poison(Bank& bank, PhysLine line) {
+  if (Mshrs::Entry* pending = bank.mshrs.find(line)) poison(pending->payload);
+}
+
+/// Requests leave for their homes in the order in which their lines were looked up: a load must not pass a store.
+void L2Cache::forward(LineRequest* request, Cycle due) {
+  const Cycle now = partition_.now();
+  last_forward_ = std::max(last_forward_, now + due);
+  if (request->kind == RequestKind::Read || request->kind == RequestKind::Atomic) {
+    const std::uint64_t lines = request->lines();
+    const std::uint64_t waited = static_cast<std::uint32_t>(now) - request->stage_start;
+    latency_.home += lines * tag_latency_;
+    latency_.home_wait += lines * (waited + last_forward_ - now - tag_latency_);
+  }
+  partition_.schedule(request, forward_handler_, last_forward_);
+}
+
+void L2Cache::on_forward(LineRequest* request) {
+  request->stage_start = static_cast<std::uint32_t>(partition_.now());
+  remote_.home->request(request);
+}
+
+void L2Cache::remote_reply(LineRequest* reply) {
+  const PhysPage page = reply->line.page();
+  if (reply->kind != RequestKind::Atomic && !passes(page.device())) {
+    for (std::uint64_t rest = reply->mask; rest != 0; rest &= rest - 1) {
+      reply->line = PhysLine{page, static_cast<unsigned>(std::countr_zero(rest))};
+      fill_remote_line(bank_of(reply->line), *reply);
+    }
+  }
+  client_.lines_served(reply);
+}
+
+/// A line has come from its home: it is kept unless it has become old, and answers who waits for it.
+void L2Cache::fill_remote_line(Bank& bank, const LineRequest& reply) {
+  if (remote_coverage_ != nullptr) cover_remote(bank, reply.line, RemoteLineEvent::Fill);
+  Mshrs::Entry* entry = bank.mshrs.find(reply.line);
+  Pending& pending = entry->payload;
+  --bank.own_mshrs;
+  LineImage image;
+  if (watch_ != nullptr) image = watch_->l2_filled(reply.record, reply.line);
+  ++(pending.poisoned ? remote_stats_.poisoned_fills : remote_stats_.fills);
+  if (!pending.poisoned) {
+    const TagArray::Slot slot = install_remote_line(bank, reply.line);
+    if (watch_ != nullptr) bank.remote_images[slot] = {image, {}};
+  }
+  LineRequestQueue waiting = pending.waiting;
+  if (pending.again) {
+    pending.waiting = pending.waiting_again;
+    pending.waiting_again = {};
+    pending.poisoned = pending.again_poisoned;
+    pending.again = pending.again_poisoned = false;
+  } else {
+    bank.mshrs.release(*entry);
+  }
+  while (!waiting.empty()) {
+    LineRequest* merged = waiting.pop();
+    if (merged->kind == RequestKind::Read) {
+      latency_.merge += static_cast<std::uint32_t>(partition_.now()) - merged->stage_start;
+    }
+    if (watch_ != nullptr) watch_->l2_served(merged->record, merged->line, image);
+    client_.lines_served(merged);
+  }
+  wake(bank);
+}
+
+void L2Cache::stores_acknowledged(const LineRequest& reply) {
+  if (watch_ == nullptr || passes(reply.line.device())) return;
+  for (std::uint64_t rest = reply.mask; rest != 0; rest &= rest - 1) {
+    const PhysLine line{reply.line.page(), static_cast<unsigned>(std::countr_zero(rest))};
+    Bank& bank = bank_of(line);
+    const TagArray::Slot slot = bank.tags.find(remote_key(line));
+    if (slot != TagArray::kNone) watch_->l2_store_ordered(reply.record, line, bank.remote_images[slot]);
+  }
+}
+
+void L2Cache::drop_remote_lines() {
+  if (!remote_.cached) return;
+  for (Bank& bank : banks_) {
+    for (TagArray::Slot slot = bank.tags.find_state(0, kRemote); slot != bank.tags.slots();
+         slot = bank.tags.find_state(slot + 1, kRemote)) {
+      if (remote_coverage_ != nullptr) cover_remote(bank, line_of(bank, slot), RemoteLineEvent::Acquire);
+      ++remote_stats_.dropped;
+      invalidate_remote_line(bank, slot);
+    }
+    bank.mshrs.for_each([&](Mshrs::Entry& entry) {
+      if (entry.line.device() == partition_.device()) return;
+      if (remote_coverage_ != nullptr) cover_remote(bank, entry.line, RemoteLineEvent::Acquire);
+      poison(entry.payload);
+    });
+  }
+}
+
+void L2Cache::drop_remote_lines(PhysPage page, std::uint64_t lines) {
+  if (page.device() == partition_.device() || passes(page.device())) return;
+  for (; lines != 0; lines &= lines - 1) {
+    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
+    Bank& bank = bank_of(line);
+    if (remote_coverage_ != nullptr) cover_remote(bank, line, RemoteLineEvent::Drop);
+    poison(bank, line);
+    const TagArray::Slot slot = bank.tags.find(remote_key(line));
+    if (slot == TagArray::kNone) continue;
+    ++remote_stats_.dropped;
+    invalidate_remote_line(bank, slot);
+  }
+}
+
+}  // namespace nearfar
