@@ -502,7 +502,6 @@ void ComputeUnit::send(LineRequest* request, RequestKind kind, PhysPage page, co
   request->mask = leaving.lines;
   request->unit = static_cast<std::uint16_t>(index_);
   request->origin = context_.device().value;
-  request->application = context_.application;
   request->record = leaving.record;
   context_.partition.schedule(request, context_.leave_handler, leaving.when);
 }

@@ -45,7 +45,6 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, VirtPage virtu
   request->mask = std::uint64_t{1} << line.index();
   request->unit = static_cast<std::uint16_t>(index_);
   request->origin = context_.device().value;
-  request->application = context_.application;
   request->record =
       context_.watch == nullptr
           ? 0

@@ -24,7 +24,7 @@ struct LineRequest : Packet {
   std::uint32_t record = 0;       ///< the data oracle's
   std::uint16_t unit = 0;         ///< who asked in its device: compute unit, shader array or table read
   RequestKind kind = RequestKind::Read;
-  std::uint8_t application = 0;
+  std::uint8_t fill = 0;  ///< reads: which of the two fills of a line that an L2 may have under way at a time
 
   bool reply() const { return traffic_class == TrafficClass::Response; }
   /// The device that asked.

@@ -32,10 +32,12 @@ class MachineDraw {
     memory("host.dram");
     links();
     translation();
-    set("remote_cache", one_in(4) ? "none" : "l1");
+    const bool kept = !one_in(4);
     set("boundary.write_back", one_in(4) ? "false" : "true");
     program(seed);
     delays();
+    // Drawn last, too.
+    set("remote_cache", !kept ? "none" : one_in(2) ? "l1l2" : "l1");
     return episode_;
   }
 

@@ -65,6 +65,19 @@ const char* impossible(L2State state, L2Event event, bool host) {
   }
 }
 
+/// The same for a line at home in another GPU, in an L2 that caches such lines.
+const char* impossible(RemoteLineState state, RemoteLineEvent event) {
+  const bool held = state == RemoteLineState::Valid || state == RemoteLineState::ValidPoisoned;
+  const bool pending = state != RemoteLineState::Invalid && state != RemoteLineState::Valid;
+  switch (event) {
+    case RemoteLineEvent::Fill: return pending ? nullptr : kOnlyPending;
+    case RemoteLineEvent::Replacement: return held ? nullptr : kOnlyHeld;
+    case RemoteLineEvent::Acquire: return state == RemoteLineState::Invalid ? kVisitsLines : nullptr;
+    case RemoteLineEvent::Drop: return pending ? kDrained : nullptr;
+    default: return nullptr;
+  }
+}
+
 template <class Table, class States, class Events, class Reason>
 void add_pairs(std::vector<Pair>& pairs, const char* name, const Table& table, const States& states,
                const Events& events, Reason reason) {
@@ -113,6 +126,12 @@ std::vector<Pair> all_pairs(const ProtocolCoverage& coverage) {
   l1("scalar L1", coverage.scalar_l1, true);
   home("L2", coverage.l2, false);
   home("host LLC", coverage.host_llc, true);
+  add_pairs(pairs, "remote line in L2", coverage.remote_lines, kRemoteLineStates, kRemoteLineEvents,
+            [](const RemoteLineCoverage& t, std::size_t s, std::size_t e) {
+              const auto state = static_cast<RemoteLineState>(s);
+              const auto event = static_cast<RemoteLineEvent>(e);
+              return Known{t.at(state, event), impossible(state, event)};
+            });
   return pairs;
 }
 
@@ -126,12 +145,12 @@ std::string tables(const ProtocolCoverage& coverage) {
     if (pair.table != table) {
       text += fmt::format("\n\n{:<20}", pair.table);
       for (std::size_t s = i; s < pairs.size() && pairs[s].event == pair.event; ++s) {
-        text += fmt::format("{:>15}", pairs[s].state);
+        text += fmt::format("{:>21}", pairs[s].state);
       }
     }
     if (pair.table != table || pair.event != event) text += fmt::format("\n{:<20}", pair.event);
     const std::string count = pair.count != 0 ? std::to_string(pair.count) : pair.impossible.empty() ? "never" : "-";
-    text += fmt::format("{:>15}", count);
+    text += fmt::format("{:>21}", count);
     table = pair.table;
     event = pair.event;
   }

@@ -157,7 +157,7 @@ void L2Cache::note(const LineRequest& request, Outcome outcome, Cycle extra, Res
     return;
   }
   if (outcome == Outcome::Forwarded) {
-    results.forwarded.add(line, extra + tag_latency_, Spacing());
+    results.forwarded[fill_of(request)].add(line, extra + tag_latency_, Spacing());
     return;
   }
   if (request.kind == RequestKind::Write) results.performed.add(line, extra + tag_latency_, results.spacing);
@@ -176,7 +176,13 @@ void L2Cache::settle(LineRequest* group, bool remote, Results& results) {
       client_.stores_ordered(group->unit, group->line.page(), performed.count);
     }
   }
-  if (results.forwarded.count != 0) forward(part_with_masks(*group, results.forwarded.mask), results.forwarded.due);
+  for (std::uint8_t fill = 0; fill < results.forwarded.size(); ++fill) {
+    const Batch& forwarded = results.forwarded[fill];
+    if (forwarded.count == 0) continue;
+    LineRequest* lines = part_with_masks(*group, forwarded.mask);
+    lines->fill = fill;
+    forward(lines, forwarded.due);
+  }
   const Batch& hits = results.hits;
   if (hits.count == 0) {
     discard(group);

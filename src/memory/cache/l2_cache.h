@@ -14,6 +14,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -188,7 +189,8 @@ class L2Cache final : public LowerLevel, public DramClient {
     bool poisoned = false;     ///< remote lines: what comes is not kept, and nobody merges
     bool again = false;        ///< remote lines: the line has been asked for a second time
     bool again_poisoned = false;
-    RecordId record = 0;  ///< of the request that memory is asked for, when the oracle is on
+    std::uint8_t fill = 0;  ///< remote lines: the name of the first fill; the second has the other one
+    RecordId record = 0;    ///< of the request that memory is asked for, when the oracle is on
     LineRequestQueue waiting_again;
   };
   using Mshrs = MshrFile<Pending>;
@@ -243,11 +245,11 @@ class L2Cache final : public LowerLevel, public DramClient {
   };
   /// What a group has come to so far.
   struct Results {
-    Spacing spacing;  ///< of the replies
-    Batch hits;       ///< due in cycles from now
-    Batch performed;  ///< writes; the same
-    Batch forwarded;  ///< to a remote home; the same
-    Batch missing;    ///< asked of memory; due in cycles of the clock
+    Spacing spacing;                 ///< of the replies
+    Batch hits;                      ///< due in cycles from now
+    Batch performed;                 ///< writes; the same
+    std::array<Batch, 2> forwarded;  ///< to a remote home, by the name of the fill; the same
+    Batch missing;                   ///< asked of memory; due in cycles of the clock
     Cycle missing_extra = 0;
   };
   /// Lines that memory has ready within so many cycles of one another come as one group.
@@ -313,6 +315,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   void poison(Bank& bank, PhysLine line);
   static void poison(Pending& pending);
   void invalidate_remote_line(Bank& bank, TagArray::Slot slot);
+  std::uint8_t fill_of(const LineRequest& request);
   void forward(LineRequest* request, Cycle due);
   void on_forward(LineRequest* request);
   void fill_remote_line(Bank& bank, const LineRequest& reply);

@@ -168,6 +168,13 @@ void L2Cache::poison(Bank& bank, PhysLine line) {
   if (Mshrs::Entry* pending = bank.mshrs.find(line)) poison(pending->payload);
 }
 
+/// The name of the fill that a read which has just missed asks for.
+std::uint8_t L2Cache::fill_of(const LineRequest& request) {
+  if (request.writes()) return 0;
+  const Pending& pending = bank_of(request.line).mshrs.find(request.line)->payload;
+  return pending.again ? pending.fill ^ 1 : pending.fill;
+}
+
 /// Requests leave for their homes in the order in which their lines were looked up: a load must not pass a store.
 void L2Cache::forward(LineRequest* request, Cycle due) {
   const Cycle now = partition_.now();
@@ -197,27 +204,33 @@ void L2Cache::remote_reply(LineRequest* reply) {
   client_.lines_served(reply);
 }
 
-/// A line has come from its home: it is kept unless it has become old, and answers who waits for it.
+/// A line has come from its home: it is kept unless it has become old, and answers who waits for it. Of two fills the
+/// second may come first.
 void L2Cache::fill_remote_line(Bank& bank, const LineRequest& reply) {
   if (remote_coverage_ != nullptr) cover_remote(bank, reply.line, RemoteLineEvent::Fill);
   Mshrs::Entry* entry = bank.mshrs.find(reply.line);
   Pending& pending = entry->payload;
   --bank.own_mshrs;
+  const bool first = reply.fill == pending.fill;
+  const bool poisoned = first ? pending.poisoned : pending.again_poisoned;
   LineImage image;
   if (watch_ != nullptr) image = watch_->l2_filled(reply.record, reply.line);
-  ++(pending.poisoned ? remote_stats_.poisoned_fills : remote_stats_.fills);
-  if (!pending.poisoned) {
+  ++(poisoned ? remote_stats_.poisoned_fills : remote_stats_.fills);
+  if (!poisoned) {
     const TagArray::Slot slot = install_remote_line(bank, reply.line);
     if (watch_ != nullptr) bank.remote_images[slot] = {image, {}};
   }
-  LineRequestQueue waiting = pending.waiting;
-  if (pending.again) {
-    pending.waiting = pending.waiting_again;
-    pending.waiting_again = {};
-    pending.poisoned = pending.again_poisoned;
-    pending.again = pending.again_poisoned = false;
-  } else {
+  LineRequestQueue waiting = first ? pending.waiting : pending.waiting_again;
+  if (!pending.again) {
     bank.mshrs.release(*entry);
+  } else {
+    if (first) {
+      pending.waiting = pending.waiting_again;
+      pending.poisoned = pending.again_poisoned;
+      pending.fill ^= 1;
+    }
+    pending.waiting_again = {};
+    pending.again = pending.again_poisoned = false;
   }
   while (!waiting.empty()) {
     LineRequest* merged = waiting.pop();
