@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "interconnect/network_interface.h"
+#include "sim/partition.h"
 #include "sim/transaction.h"
 
 namespace nearfar {
@@ -36,6 +38,16 @@ inline void put(Transaction& t, const Control& control) {
 
 inline Control get(const Transaction& t) {
   return {static_cast<ControlKind>(t.user), t.mask, t.line.value, t.application, t.cu != 0};
+}
+
+inline void send_control(Partition& partition, NetworkInterface& network, DeviceId to, const Control& control,
+                         std::uint64_t bytes) {
+  Transaction* t = partition.pool().allocate();
+  put(*t, control);
+  t->requester = partition.device().value;
+  t->destination = to.value;
+  t->wire_bytes = static_cast<std::uint16_t>(bytes);
+  network.send_control(t);
 }
 
 }  // namespace nearfar

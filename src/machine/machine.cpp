@@ -92,12 +92,12 @@ Machine::Machine(const RunRequest& request)
   fill_page_tables();
   if (processes_.size() > 1) {
     for (unsigned g = 0; g < spec.gpus; ++g) {
-      gpus_[g]->on_first_execution = [this, g](Gpu& gpu) {
-        first_executions_[g] = std::make_unique<StatTable>(gpu_table(gpu));
+      gpus_[g]->dispatcher().on_first_execution = [this, g] {
+        first_executions_[g] = std::make_unique<StatTable>(gpu_table(*gpus_[g]));
       };
     }
     // Nothing of a GPU is under way at the host when its application's first execution ends.
-    host_->on_first_execution = [this](std::size_t application) {
+    host_->commands().on_first_execution = [this](std::size_t application) {
       const Process& process = processes_[application];
       if (host_->served_misses() == nullptr) return;
       for (unsigned g = process.first_gpu; g < process.first_gpu + process.gpus; ++g) {
@@ -237,7 +237,7 @@ void Machine::fill_records(Pid pid, const AddressSpace& space) {
 
 RunResult Machine::run() {
   const auto begin = std::chrono::steady_clock::now();
-  host_->start();
+  host_->commands().start();
   run_engine();
   for (const ProtocolCoverage& device : coverage_) request_.coverage->add(device);
   if (request_.check) check_drained();
@@ -267,7 +267,7 @@ void Machine::run_engine() {
     };
   }
   const Engine::Outcome outcome = engine_.run(options);
-  if (outcome == Engine::Outcome::Drained && host_->finished()) return;
+  if (outcome == Engine::Outcome::Drained && host_->commands().finished()) return;
   std::string waiting = host_->describe_waiting();
   for (const auto& gpu : gpus_) waiting += gpu->describe_waiting();
   throw SimulationError(fmt::format("{}.\n{}", why_stuck(outcome, bounds, request_.system), waiting));
@@ -459,9 +459,9 @@ void Machine::add_translation(StatTable& table) {
 RunResult Machine::result() {
   RunResult result;
   StatTable table = collect();
-  result.cycles = host_->end();
+  result.cycles = host_->commands().end();
   result.events = engine_.events();
-  for (const LaunchRecord& record : host_->records()) {
+  for (const LaunchRecord& record : host_->commands().records()) {
     const Launch& launch = processes_[record.application].workload->launches()[record.launch];
     result.launches.push_back(
         {launch.kernel, record.application, record.start, record.end, record.instructions, record.accesses});

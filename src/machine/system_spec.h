@@ -14,12 +14,11 @@
 #include "machine/plug_in.h"
 #include "memory/cache/cache_spec.h"
 #include "memory/dram/dram_spec.h"
+#include "program/dispatch_spec.h"
 #include "translation/translation_spec.h"
 
 namespace nearfar {
 
-/// How workgroups are split: as the workload says, or the same for all.
-enum class DispatchPolicy : std::uint8_t { Workload, Offset, Blocks, RoundRobin, Greedy };
 /// Which caches of a requester may keep lines of another device.
 enum class RemoteCache : std::uint8_t { None, L1 };
 
