@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "config/system_spec.h"
 #include "gpu/compute_unit.h"
 #include "gpu/control.h"
 #include "gpu/scalar_cache.h"
 #include "interconnect/jitter.h"
-#include "machine/system_spec.h"
 #include "memory/cache/l2_cache.h"
 #include "program/split.h"
 #include "translation/process.h"

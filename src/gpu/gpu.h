@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "config/system_spec.h"
 #include "gpu/compute_unit.h"
 #include "gpu/dispatcher.h"
 #include "gpu/scalar_cache.h"
 #include "interconnect/network_interface.h"
-#include "machine/system_spec.h"
 #include "memory/cache/l2_cache.h"
 #include "sim/watched.h"
 #include "translation/design_component.h"

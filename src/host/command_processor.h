@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "config/system_spec.h"
 #include "gpu/control.h"
 #include "interconnect/network_interface.h"
-#include "machine/system_spec.h"
 #include "memory/data_oracle.h"
 #include "translation/process.h"
 

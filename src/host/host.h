@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "config/system_spec.h"
 #include "host/command_processor.h"
 #include "interconnect/network_interface.h"
-#include "machine/system_spec.h"
 #include "memory/cache/l2_cache.h"
 #include "translation/design_component.h"
 #include "translation/host_mmu/host_mmu.h"

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "config/plug_in.h"
 #include "config/quantity.h"
 #include "gpu/gpu_spec.h"
 #include "interconnect/link_spec.h"
 #include "interconnect/perturb_spec.h"
-#include "machine/plug_in.h"
 #include "memory/cache/cache_spec.h"
 #include "memory/dram/dram_spec.h"
 #include "program/dispatch_spec.h"
