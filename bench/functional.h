@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "config/system_spec.h"
 #include "gpu/coalescer.h"
-#include "machine/system_spec.h"
 #include "memory/cache/tag_array.h"
 #include "program/split.h"
 #include "program/workload.h"

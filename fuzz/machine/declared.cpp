@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "config/system_spec.h"
 #include "designs/design.h"
-#include "machine/system_spec.h"
 
 namespace nearfar::fuzz {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/terminal.h"
-#include "report/figure.h"
+#include "study/figure.h"
 
 namespace nearfar {
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "machine/plug_in.h"
+#include "config/plug_in.h"
+#include "config/system_spec.h"
 #include "machine/system_file.h"
-#include "machine/system_spec.h"
 
 namespace nearfar {
 

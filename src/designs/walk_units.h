@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "config/configuration.h"
+#include "config/plug_in.h"
+#include "config/system_spec.h"
 #include "gpu/gpu.h"
 #include "host/host.h"
-#include "machine/plug_in.h"
 #include "machine/statistics.h"
-#include "machine/system_spec.h"
 
 namespace nearfar {
 

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
+#include "interconnect/network_interface.h"
 #include "memory/packet.h"
+#include "sim/partition.h"
 
 namespace nearfar {
 
@@ -30,5 +32,12 @@ struct ControlMessage : Packet {
   Control control;
 };
 static_assert(EventType<ControlMessage>);
+
+inline void send_control(Partition& partition, NetworkInterface& network, DeviceId to, const Control& control) {
+  auto* message = partition.pool().allocate<ControlMessage>();
+  message->control = control;
+  message->destination = to.value;
+  network.send_control(message);
+}
 
 }  // namespace nearfar

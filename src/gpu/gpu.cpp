@@ -6,36 +6,18 @@
 #include <bit>
 
 namespace nearfar {
-namespace {
-
-Split effective(Split asked, DispatchPolicy policy) {
-  switch (policy) {
-    case DispatchPolicy::Workload: return asked;
-    case DispatchPolicy::Offset: return Split::Offset;
-    case DispatchPolicy::Blocks: return Split::Blocks;
-    case DispatchPolicy::RoundRobin: return Split::RoundRobin;
-    case DispatchPolicy::Greedy: return Split::Greedy;
-  }
-  return asked;
-}
-
-}  // namespace
-
 Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
          ByteMaskPool& masks, DataWatch* watch, TranslationOracle* translation_oracle)
     : partition_(partition),
       spec_(spec.gpu),
-      link_(spec.link),
-      processes_(processes),
+      applications_(processes.size()),
       topology_(topology),
-      dispatch_(spec.dispatch),
-      start_jitter_(spec.perturb),
-      write_back_(spec.write_back_at_release),
       watch_(watch),
       context_(partition, spec_, spec.translation.latency, spec.remote_cache != RemoteCache::None, watch),
       l2_(partition, spec.gpu.l2, spec.gpu.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, masks, watch),
       network_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this, masks),
       remote_home_(network_),
+      dispatcher_(context_, network_, spec, topology.host(), processes, cus_, scalars_),
       translation_(spec.translation),
       page_size_(spec.page.size),
       memory_hop_(spec.iommu.memory_hop),
@@ -52,7 +34,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   for (unsigned a = 0; a < spec_.shader_arrays; ++a) scalars_.emplace_back(context_, a);
   cus_.reserve(spec_.cus());
   for (unsigned c = 0; c < spec_.cus(); ++c) {
-    cus_.emplace_back(context_, *this, scalars_[c / spec_.cus_per_array], c);
+    cus_.emplace_back(context_, dispatcher_, scalars_[c / spec_.cus_per_array], c);
   }
 }
 
@@ -220,154 +202,7 @@ void Gpu::read_table(PhysLine line, Transaction* t, HandlerId done) {
   table_reader_.read(line, t, done);
 }
 
-// -------------------------------------------------------------------------------------------------------- dispatcher
-
-void Gpu::on_control(Packet* packet) {
-  const Control control = static_cast<const ControlMessage&>(*packet).control;
-  partition_.pool().release(packet);
-  switch (control.kind) {
-    case ControlKind::Launch: start_launch(control); break;
-    case ControlKind::Groups:
-      granted_.push_back(control);
-      start_groups();
-      break;
-    case ControlKind::NoMore:
-      more_may_come_ = false;
-      try_release();
-      break;
-    case ControlKind::Stop:
-      more_may_come_ = false;
-      share_.reset();
-      granted_.clear();
-      next_granted_ = 0;
-      try_release();
-      break;
-    case ControlKind::WriteBack: l2_.flush(); break;
-    case ControlKind::GroupsDone:
-    case ControlKind::LaunchDone:
-    case ControlKind::WrittenBack: break;  // the host's
-  }
-}
-
-/// Acquire, then workgroups: the caches that software keeps coherent forget what they hold.
-void Gpu::start_launch(const Control& control) {
-  const Process& process = processes_[control.application];
-  const Launch& launch = process.workload->launches()[control.value];
-  launch_ = control;
-  running_ = true;
-  context_.workload = process.workload.get();
-  context_.space = process.space.get();
-  context_.launch = &launch;
-  context_.launch_index = control.value;
-  context_.application = control.application;
-  if (translation_.observe) touches_.start(process.space->first_page(), process.space->pages());
-  instructions_before_ = instructions();
-  accesses_before_ = accesses();
-  for (ScalarCache& scalar : scalars_) scalar.acquire();
-  for (ComputeUnit& cu : cus_) cu.acquire();
-  l2_.drop_remote_lines();
-
-  const Split split = effective(launch.split, dispatch_);
-  greedy_ = split == Split::Greedy && process.gpus > 1;
-  more_may_come_ = greedy_;
-  share_.reset();
-  next_in_share_ = 0;
-  granted_.clear();
-  next_granted_ = 0;
-  if (!greedy_) {
-    const Split alone = split == Split::Greedy ? Split::Blocks : split;
-    share_.emplace(launch, alone, partition_.device().value - process.first_gpu, process.gpus, spec_.cus());
-  }
-  start_groups();
-  try_release();
-}
-
-std::optional<std::uint64_t> Gpu::next_group() {
-  if (share_ && next_in_share_ < share_->size()) return (*share_)[next_in_share_++];
-  if (next_granted_ < granted_.size()) {
-    Control& run = granted_[next_granted_];
-    const std::uint64_t group = run.value++;
-    if (--run.count == 0) ++next_granted_;
-    return group;
-  }
-  return std::nullopt;
-}
-
-bool Gpu::start_one(unsigned cu) {
-  if (!cus_[cu].has_room()) return false;
-  const std::optional<std::uint64_t> group = next_group();
-  if (!group) return false;
-  dispatch_free_ = std::max(dispatch_free_, partition_.now());
-  ++running_groups_;
-  cus_[cu].start_group(*group, start_jitter_.start(dispatch_free_, launch_.application, launch_.value, *group));
-  dispatch_free_ += spec_.dispatch_interval;
-  return true;
-}
-
-/// Workgroups go round robin over the compute units until none has room or none is left.
-void Gpu::start_groups() {
-  const auto units = static_cast<unsigned>(cus_.size());
-  for (unsigned refused = 0; refused < units;) {
-    const unsigned cu = next_cu_;
-    next_cu_ = (next_cu_ + 1) % units;
-    refused = start_one(cu) ? 0 : refused + 1;
-  }
-}
-
-void Gpu::group_done(unsigned cu) {
-  --running_groups_;
-  ++partition_.progress().groups;
-  if (greedy_) tell_host({ControlKind::GroupsDone, 1, 0, launch_.application, false});
-  while (start_one(cu)) {
-  }
-  try_release();
-}
-
-/// Release, first half: all workgroups have ended and all their stores are ordered at their homes. The second half,
-/// writing dirty lines back, comes when that is so on every GPU, since any of them may still write to lines at home
-/// here.
-void Gpu::try_release() {
-  if (!running_ || running_groups_ != 0 || more_may_come_) return;
-  if (share_ && next_in_share_ < share_->size()) return;
-  if (next_granted_ < granted_.size()) return;
-  const bool settled =
-      std::all_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.stores_outstanding() == 0; });
-  if (!settled) return;
-  running_ = false;
-  tell_host({ControlKind::LaunchDone, instructions() - instructions_before_, accesses() - accesses_before_,
-             launch_.application, false});
-  if (!write_back_) execution_ends();
-}
-
-void Gpu::flushed() {
-  execution_ends();
-  tell_host({ControlKind::WrittenBack, 0, 0, launch_.application, false});
-}
-
-void Gpu::execution_ends() {
-  if (launch_.last_of_first && on_first_execution) on_first_execution(*this);
-}
-
-void Gpu::tell_host(const Control& control) {
-  auto* message = partition_.pool().allocate<ControlMessage>();
-  message->control = control;
-  message->destination = topology_.host().value;
-  network_.send_control(message);
-}
-
 // ----------------------------------------------------------------------------------------------------------- account
-
-std::uint64_t Gpu::instructions() const {
-  std::uint64_t sum = 0;
-  for (const ComputeUnit& cu : cus_) sum += cu.stats().instructions;
-  return sum;
-}
-
-std::uint64_t Gpu::accesses() const {
-  std::uint64_t sum = 0;
-  for (const ComputeUnit& cu : cus_) sum += cu.stats().accesses;
-  return sum;
-}
 
 bool Gpu::idle() {
   return l2_.pending() == 0 && l2_.dram().pending() == 0 && network_.waiting() == 0 &&
@@ -394,10 +229,7 @@ std::string Gpu::describe_waiting() {
   if (svm_) text += svm_->iommu().describe_waiting();
   text += parts_.describe_waiting();
   for (const ComputeUnit& cu : cus_) text += cu.describe_waiting();
-  if (running_) {
-    text += fmt::format("  dispatcher: {} workgroups running, {} not started\n", running_groups_,
-                        share_ ? share_->size() - next_in_share_ : granted_.size() - next_granted_);
-  }
+  text += dispatcher_.describe_waiting();
   return text.empty() ? text : fmt::format("GPU {}:\n{}", partition_.device().value, text);
 }
 

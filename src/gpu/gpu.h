@@ -1,41 +1,30 @@
-// A GPU: shader arrays of compute units over a banked L2, memory and a port to the interconnect; and its dispatcher,
-// which starts the workgroups of a launch and carries out the release and acquire at its ends.
+// A GPU: shader arrays of compute units and their dispatcher over a banked L2, memory and a port to the interconnect.
+// What leaves an L1, and what comes back to it, passes here.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "config/system_spec.h"
 #include "gpu/compute_unit.h"
-#include "gpu/control.h"
+#include "gpu/dispatcher.h"
 #include "gpu/remote_home.h"
 #include "gpu/scalar_cache.h"
 #include "interconnect/network_interface.h"
-#include "machine/system_spec.h"
 #include "memory/cache/l2_cache.h"
-#include "program/split.h"
 #include "sim/watched.h"
 #include "translation/design_component.h"
 #include "translation/gmmu/gmmu.h"
 #include "translation/iommu/iommu_ports.h"
+#include "translation/process.h"
 #include "translation/walk/table_reader.h"
 
 namespace nearfar {
 
-/// A running application, as every device sees it.
-struct Process {
-  std::shared_ptr<const Workload> workload;
-  std::unique_ptr<AddressSpace> space;
-  unsigned first_gpu = 0;
-  unsigned gpus = 1;
-};
-
 class Gpu final : public NetworkClient,
                   public L2Client,
-                  public GroupListener,
                   public TranslationClient,
                   public Messenger,
                   public PageCaches,
@@ -52,11 +41,11 @@ class Gpu final : public NetworkClient,
   Spacing reply_spacing(const LineRequest& request) const override { return network_.reply_spacing(request); }
   void requests_taken(DeviceId source, std::uint32_t count) override { network_.requests_taken(source, count); }
   void l2_has_room(Waiter waiter) override { ComputeUnit::room_freed(cus_, waiter); }
-  void flushed() override;
+  void flushed() override { dispatcher_.flushed(); }
 
   void on_request(LineRequest* request, Spacing spacing) override { l2_.remote_request(request, spacing); }
   void on_reply(LineRequest* reply) override;
-  void on_control(Packet* packet) override;
+  void on_control(Packet* packet) override { dispatcher_.on_control(packet); }
   void on_message(Packet* packet) override;
   void network_has_room(Waiter waiter) override {
     if (L2Cache::is_bank(waiter)) {
@@ -65,9 +54,6 @@ class Gpu final : public NetworkClient,
       ComputeUnit::room_freed(cus_, waiter);
     }
   }
-
-  void group_done(unsigned cu) override;
-  void stores_settled() override { try_release(); }
 
   // Translation: answers to the compute units, messages, and what the migration of a page asks of the caches.
   void translated(unsigned cu, PageKey page, const Mapping& mapping) override { cus_[cu].translated(page, mapping); }
@@ -86,7 +72,8 @@ class Gpu final : public NetworkClient,
   AtsPort* ats() { return ats_.get(); }
   SvmPort* svm() { return svm_.get(); }
   Partition& partition() { return partition_; }
-  std::size_t applications() const { return processes_.size(); }
+  std::size_t applications() const { return applications_; }
+  Dispatcher& dispatcher() { return dispatcher_; }
   DesignComponents& parts() { return parts_; }
   /// Its caches count which events meet which states of a line.
   void cover(ProtocolCoverage& coverage);
@@ -102,42 +89,28 @@ class Gpu final : public NetworkClient,
     sum.add_loads(context_.latency);
     sum.add_stages(l2_.latency());
   }
-  std::uint64_t instructions() const;
-  std::uint64_t accesses() const;
   NetworkInterface& network() { return network_; }
   L2Cache& l2() { return l2_; }
   bool idle();
   std::string describe_waiting();
   bool computes() const override;
   bool starves() override;
-  /// Called when an application's first execution has ended on this GPU.
-  std::function<void(Gpu&)> on_first_execution;
 
  private:
   void on_leave(LineRequest* request);
-  void start_launch(const Control& control);
-  void start_groups();
-  bool start_one(unsigned cu);
-  std::optional<std::uint64_t> next_group();
-  void try_release();
-  void execution_ends();
-  void tell_host(const Control& control);
   void drop_lines(PhysPage page);
   void make_translation(const SystemSpec& spec, TranslationOracle* oracle);
 
   Partition& partition_;
   GpuSpec spec_;
-  LinkSpec link_;
-  const std::vector<Process>& processes_;
+  std::size_t applications_;
   Topology topology_;
-  DispatchPolicy dispatch_;
-  StartJitter start_jitter_;
-  bool write_back_;
   DataWatch* watch_;
   GpuContext context_;
   L2Cache l2_;
   NetworkInterface network_;
   RemoteHome remote_home_;
+  Dispatcher dispatcher_;
   std::vector<ScalarCache> scalars_;
   std::vector<ComputeUnit> cus_;
 
@@ -153,20 +126,6 @@ class Gpu final : public NetworkClient,
   std::unique_ptr<SvmPort> svm_;                ///< svm
   DesignComponents parts_;
   TableReader table_reader_;
-
-  bool running_ = false;  ///< from a launch to the end of its stores
-  Control launch_;
-  bool greedy_ = false;
-  bool more_may_come_ = false;
-  std::optional<Share> share_;
-  std::uint64_t next_in_share_ = 0;
-  std::vector<Control> granted_;  ///< greedy: runs of workgroups the host has sent, not yet started
-  std::size_t next_granted_ = 0;
-  std::uint64_t running_groups_ = 0;
-  unsigned next_cu_ = 0;
-  Cycle dispatch_free_ = 0;
-  std::uint64_t instructions_before_ = 0;
-  std::uint64_t accesses_before_ = 0;
 };
 
 template <class Visit>

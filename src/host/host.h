@@ -1,35 +1,24 @@
-// The host: its last-level cache and memory, which GPUs may reach over the links, and the command processor that
-// launches the applications' kernels one after another.
+// The host: its last-level cache and memory, which GPUs may reach over the links, its part of translation, and the
+// command processor that launches the applications' kernels.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "gpu/control.h"
-#include "gpu/gpu.h"
+#include "config/system_spec.h"
+#include "host/command_processor.h"
 #include "interconnect/network_interface.h"
-#include "machine/system_spec.h"
 #include "memory/cache/l2_cache.h"
 #include "translation/design_component.h"
 #include "translation/host_mmu/host_mmu.h"
 #include "translation/iommu/iommu.h"
 #include "translation/iommu/page_requests.h"
+#include "translation/process.h"
 #include "translation/walk/table_reader.h"
 
 namespace nearfar {
-
-/// One launch of an application's first execution, from its start to its last GPU's end.
-struct LaunchRecord {
-  std::size_t application = 0;
-  std::size_t launch = 0;
-  Cycle start = 0;
-  Cycle end = 0;
-  std::uint64_t instructions = 0;
-  std::uint64_t accesses = 0;
-};
 
 class Host final : public NetworkClient,
                    public L2Client,
@@ -41,9 +30,6 @@ class Host final : public NetworkClient,
   Host(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
        FrameAllocator& frames, ByteMaskPool& masks, DataWatch* watch, TranslationOracle* translation_oracle);
 
-  /// Launches the first kernel of every application at cycle 0.
-  void start();
-
   void lines_served(LineRequest* request) override { table_reader_.served(request); }  // only walkers read here
   void stores_ordered(unsigned, PhysPage, unsigned) override {}                        // the host has no compute units
   void answer(LineRequest* request, Cycle after) override { network_.answer(request, after); }
@@ -54,7 +40,7 @@ class Host final : public NetworkClient,
 
   void on_request(LineRequest* request, Spacing spacing) override { llc_.remote_request(request, spacing); }
   void on_reply(LineRequest*) override {}
-  void on_control(Packet* packet) override;
+  void on_control(Packet* packet) override { commands_.on_control(packet); }
   void on_message(Packet* packet) override;
   void network_has_room(Waiter) override {}
 
@@ -72,19 +58,13 @@ class Host final : public NetworkClient,
     if (mmu_) return &mmu_->parts();
     return iommu_ ? &iommu_->parts() : nullptr;
   }
-  std::size_t applications() const { return processes_.size(); }
+  std::size_t applications() const { return applications_; }
   Partition& partition() { return partition_; }
   DesignComponents& parts() { return parts_; }
   /// The oracles watch this run.
   bool checked() const { return watch_ != nullptr; }
 
-  /// Is told when an application's first execution ends.
-  std::function<void(std::size_t)> on_first_execution;
-
-  /// Every application has been executed once.
-  bool finished() const { return running_ == 0; }
-  Cycle end() const { return end_; }
-  const std::vector<LaunchRecord>& records() const { return records_; }
+  CommandProcessor& commands() { return commands_; }
   NetworkInterface& network() { return network_; }
   L2Cache& llc() { return llc_; }
   bool idle() const;
@@ -104,35 +84,13 @@ class Host final : public NetworkClient,
   }
 
  private:
-  struct Progress {
-    std::size_t launch = 0;
-    unsigned gpus_running = 0;
-    std::uint64_t next_group = 0;  ///< greedy: first workgroup not yet handed out
-    LaunchRecord record;
-    bool first = true;  ///< in its first execution
-  };
-
-  void on_start(Event* event);
-  void launch(std::size_t application);
-  void grant(std::size_t application, DeviceId gpu, std::uint64_t groups);
-  void share_done(std::size_t application, const Control& control);
-  void launch_done(std::size_t application);
-  void execution_done(std::size_t application);
-  void tell(DeviceId gpu, const Control& control);
-  std::uint64_t capacity(const Launch& launch) const;
-
   Partition& partition_;
   const SystemSpec& spec_;
-  Topology topology_;
-  const std::vector<Process>& processes_;
+  std::size_t applications_;
   DataWatch* watch_;
   L2Cache llc_;
   NetworkInterface network_;
-  std::vector<Progress> progress_;
-  std::vector<LaunchRecord> records_;
-  std::size_t running_;
-  Cycle end_ = 0;
-  HandlerId start_handler_;
+  CommandProcessor commands_;
   TableReader table_reader_;
   std::unique_ptr<HostMmu> mmu_;                 ///< mmu
   std::unique_ptr<Iommu> iommu_;                 ///< ats

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/system_spec.h"
+#include "config/system_spec.h"
 #include "memory/cache/protocol_coverage.h"
 #include "program/workload.h"
 #include "sim/error.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "config/configuration.h"
-#include "machine/system_spec.h"
+#include "config/system_spec.h"
 
 namespace nearfar {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/system_spec.h"
+#include "config/system_spec.h"
 
 namespace nearfar {
 

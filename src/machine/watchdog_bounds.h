@@ -1,7 +1,7 @@
 // How long a machine may take before it counts as stuck: two bounds that follow from its own parameters.
 #pragma once
 
-#include "machine/system_spec.h"
+#include "config/system_spec.h"
 
 namespace nearfar {
 

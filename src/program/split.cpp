@@ -5,6 +5,18 @@
 
 namespace nearfar {
 
+Split effective_split(Split asked, DispatchPolicy policy, unsigned gpus) {
+  Split split = asked;
+  switch (policy) {
+    case DispatchPolicy::Workload: break;
+    case DispatchPolicy::Offset: split = Split::Offset; break;
+    case DispatchPolicy::Blocks: split = Split::Blocks; break;
+    case DispatchPolicy::RoundRobin: split = Split::RoundRobin; break;
+    case DispatchPolicy::Greedy: split = Split::Greedy; break;
+  }
+  return split == Split::Greedy && gpus == 1 ? Split::Blocks : split;
+}
+
 Share::Share(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu) {
   assert(gpu < gpus && cus_per_gpu > 0 && split != Split::Greedy);
   const std::uint64_t groups = launch.groups();

@@ -4,9 +4,13 @@
 
 #include <cstdint>
 
+#include "program/dispatch_spec.h"
 #include "program/workload.h"
 
 namespace nearfar {
+
+/// The split in force: the workload's, or the system's for all. One GPU alone gets all workgroups from the start.
+Split effective_split(Split asked, DispatchPolicy policy, unsigned gpus);
 
 /// The workgroups one GPU runs, as flattened ids: runs of `run` neighbours whose beginnings lie `stride` apart.
 class Share {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "report/figure.h"
+#include "study/figure.h"
 
 namespace nearfar {
 

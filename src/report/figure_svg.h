@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/figure.h"
+#include "study/figure.h"
 
 namespace nearfar {
 

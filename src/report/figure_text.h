@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/figure.h"
+#include "study/figure.h"
 
 namespace nearfar {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "report/claim.h"
-#include "report/figure.h"
 #include "report/verdict.h"
+#include "study/figure.h"
 
 namespace nearfar {
 

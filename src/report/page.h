@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/figure.h"
+#include "study/figure.h"
 
 namespace nearfar {
 

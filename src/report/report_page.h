@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "report/claim.h"
-#include "report/figure.h"
 #include "report/measure.h"
 #include "report/stored_machine.h"
+#include "study/figure.h"
 
 namespace nearfar {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "report/figure.h"
 #include "report/knee.h"
+#include "study/figure.h"
 
 namespace nearfar {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/figure.h"
+#include "study/figure.h"
 #include "study/store.h"
 #include "study/study_file.h"
 

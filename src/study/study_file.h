@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "report/figure.h"
 #include "study/expression.h"
+#include "study/figure.h"
 #include "study/named_run.h"
 
 namespace nearfar {

@@ -46,21 +46,4 @@ struct Mapping {
   constexpr bool operator==(const Mapping&) const = default;
 };
 
-/// Bits by which a page number is shorter than that of a 4 KiB frame.
-inline constexpr unsigned kLargePageBits = 9;
-
-/// The page size in force.
-struct PageSize {
-  unsigned bits = 0;  ///< 0: 4 KiB, 9: 2 MiB
-
-  constexpr std::uint64_t number(VirtPage page) const { return page.value >> bits; }
-  constexpr std::uint64_t bytes() const { return kPageBytes << bits; }
-  constexpr std::uint64_t frames() const { return std::uint64_t{1} << bits; }
-  /// The frame of one 4 KiB piece of a page that is mapped at `page`.
-  constexpr PhysPage frame_of(PhysPage page, VirtPage piece) const {
-    return PhysPage{page.device(), page.frame() + (piece.value & (frames() - 1))};
-  }
-  constexpr bool operator==(const PageSize&) const = default;
-};
-
 }  // namespace nearfar

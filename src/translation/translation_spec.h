@@ -5,7 +5,6 @@
 
 #include "config/quantity.h"
 #include "sim/types.h"
-#include "translation/page.h"
 
 namespace nearfar {
 

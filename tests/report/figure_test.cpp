@@ -1,5 +1,5 @@
 // Figures as pictures and as CSV: what is drawn is what was measured.
-#include "report/figure.h"
+#include "study/figure.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/system_spec.h"
+#include "config/system_spec.h"
 #include "memory/cache/protocol_coverage.h"
 #include "tester/random_program.h"
 

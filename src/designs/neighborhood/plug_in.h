@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "machine/plug_in.h"
+#include "config/plug_in.h"
 
 namespace nearfar {
 

@@ -7,19 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "config/plug_in.h"
 #include "config/quantity.h"
 #include "gpu/gpu_spec.h"
 #include "interconnect/link_spec.h"
 #include "interconnect/perturb_spec.h"
-#include "machine/plug_in.h"
 #include "memory/cache/cache_spec.h"
 #include "memory/dram/dram_spec.h"
+#include "program/dispatch_spec.h"
 #include "translation/translation_spec.h"
 
 namespace nearfar {
 
-/// How workgroups are split: as the workload says, or the same for all.
-enum class DispatchPolicy : std::uint8_t { Workload, Offset, Blocks, RoundRobin, Greedy };
 /// Which caches of a requester may keep lines of another device.
 enum class RemoteCache : std::uint8_t { None, L1, L1L2 };
 

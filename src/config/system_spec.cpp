@@ -1,5 +1,5 @@
 // The parameters of a whole system.
-#include "machine/system_spec.h"
+#include "config/system_spec.h"
 
 #include "config/schema.h"
 

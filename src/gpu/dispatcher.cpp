@@ -1,0 +1,173 @@
+#include "gpu/dispatcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace nearfar {
+
+Dispatcher::Dispatcher(GpuContext& context, NetworkInterface& network, const SystemSpec& spec, DeviceId host,
+                       const std::vector<Process>& processes, std::vector<ComputeUnit>& cus,
+                       std::vector<ScalarCache>& scalars)
+    : context_(context),
+      partition_(context.partition),
+      network_(network),
+      host_(host),
+      processes_(processes),
+      cus_(cus),
+      scalars_(scalars),
+      policy_(spec.dispatch),
+      start_jitter_(spec.perturb),
+      interval_(spec.gpu.dispatch_interval),
+      write_back_(spec.write_back_at_release) {}
+
+void Dispatcher::on_control(Packet* packet) {
+  const Control control = static_cast<const ControlMessage&>(*packet).control;
+  partition_.pool().release(packet);
+  switch (control.kind) {
+    case ControlKind::Launch: start_launch(control); break;
+    case ControlKind::Groups:
+      granted_.push_back(control);
+      start_groups();
+      break;
+    case ControlKind::NoMore:
+      more_may_come_ = false;
+      try_release();
+      break;
+    case ControlKind::Stop:
+      more_may_come_ = false;
+      share_.reset();
+      granted_.clear();
+      next_granted_ = 0;
+      try_release();
+      break;
+    case ControlKind::WriteBack: context_.l2->flush(); break;
+    case ControlKind::GroupsDone:
+    case ControlKind::LaunchDone:
+    case ControlKind::WrittenBack: break;  // the host's
+  }
+}
+
+/// Acquire, then workgroups: the caches that software keeps coherent forget what they hold.
+void Dispatcher::start_launch(const Control& control) {
+  const Process& process = processes_[control.application];
+  const Launch& launch = process.workload->launches()[control.value];
+  launch_ = control;
+  running_ = true;
+  context_.workload = process.workload.get();
+  context_.space = process.space.get();
+  context_.launch = &launch;
+  context_.launch_index = control.value;
+  context_.application = control.application;
+  if (context_.touches != nullptr) context_.touches->start(process.space->first_page(), process.space->pages());
+  instructions_before_ = instructions();
+  accesses_before_ = accesses();
+  for (ScalarCache& scalar : scalars_) scalar.acquire();
+  for (ComputeUnit& cu : cus_) cu.acquire();
+  context_.l2->drop_remote_lines();
+  take_share(process, launch);
+  start_groups();
+  try_release();
+}
+
+/// Which workgroups are this GPU's: known from the start, or granted by the host as the GPU gets room.
+void Dispatcher::take_share(const Process& process, const Launch& launch) {
+  const Split split = effective_split(launch.split, policy_, process.gpus);
+  greedy_ = split == Split::Greedy;
+  more_may_come_ = greedy_;
+  share_.reset();
+  next_in_share_ = 0;
+  granted_.clear();
+  next_granted_ = 0;
+  if (greedy_) return;
+  share_.emplace(launch, split, partition_.device().value - process.first_gpu, process.gpus,
+                 static_cast<unsigned>(cus_.size()));
+}
+
+std::optional<std::uint64_t> Dispatcher::next_group() {
+  if (share_ && next_in_share_ < share_->size()) return (*share_)[next_in_share_++];
+  if (next_granted_ < granted_.size()) {
+    Control& run = granted_[next_granted_];
+    const std::uint64_t group = run.value++;
+    if (--run.count == 0) ++next_granted_;
+    return group;
+  }
+  return std::nullopt;
+}
+
+bool Dispatcher::start_one(unsigned cu) {
+  if (!cus_[cu].has_room()) return false;
+  const std::optional<std::uint64_t> group = next_group();
+  if (!group) return false;
+  dispatch_free_ = std::max(dispatch_free_, partition_.now());
+  ++running_groups_;
+  cus_[cu].start_group(*group, start_jitter_.start(dispatch_free_, launch_.application, launch_.value, *group));
+  dispatch_free_ += interval_;
+  return true;
+}
+
+/// Workgroups go round robin over the compute units until none has room or none is left.
+void Dispatcher::start_groups() {
+  const auto units = static_cast<unsigned>(cus_.size());
+  for (unsigned refused = 0; refused < units;) {
+    const unsigned cu = next_cu_;
+    next_cu_ = (next_cu_ + 1) % units;
+    refused = start_one(cu) ? 0 : refused + 1;
+  }
+}
+
+void Dispatcher::group_done(unsigned cu) {
+  --running_groups_;
+  ++partition_.progress().groups;
+  if (greedy_) tell_host({ControlKind::GroupsDone, 1, 0, launch_.application, false});
+  while (start_one(cu)) {
+  }
+  try_release();
+}
+
+/// Release, first half: all workgroups have ended and all their stores are ordered at their homes. The second half,
+/// writing dirty lines back, comes when that is so on every GPU, since any of them may still write to lines at home
+/// here.
+void Dispatcher::try_release() {
+  if (!running_ || running_groups_ != 0 || more_may_come_) return;
+  if (share_ && next_in_share_ < share_->size()) return;
+  if (next_granted_ < granted_.size()) return;
+  const bool settled =
+      std::all_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.stores_outstanding() == 0; });
+  if (!settled) return;
+  running_ = false;
+  tell_host({ControlKind::LaunchDone, instructions() - instructions_before_, accesses() - accesses_before_,
+             launch_.application, false});
+  if (!write_back_) execution_ends();
+}
+
+void Dispatcher::flushed() {
+  execution_ends();
+  tell_host({ControlKind::WrittenBack, 0, 0, launch_.application, false});
+}
+
+void Dispatcher::execution_ends() {
+  if (launch_.last_of_first && on_first_execution) on_first_execution();
+}
+
+void Dispatcher::tell_host(const Control& control) { send_control(partition_, network_, host_, control); }
+
+std::uint64_t Dispatcher::instructions() const {
+  std::uint64_t sum = 0;
+  for (const ComputeUnit& cu : cus_) sum += cu.stats().instructions;
+  return sum;
+}
+
+std::uint64_t Dispatcher::accesses() const {
+  std::uint64_t sum = 0;
+  for (const ComputeUnit& cu : cus_) sum += cu.stats().accesses;
+  return sum;
+}
+
+std::string Dispatcher::describe_waiting() const {
+  if (!running_) return {};
+  return fmt::format("  dispatcher: {} workgroups running, {} not started\n", running_groups_,
+                     share_ ? share_->size() - next_in_share_ : granted_.size() - next_granted_);
+}
+
+}  // namespace nearfar

@@ -1,0 +1,79 @@
+// The dispatcher of a GPU: starts the workgroups of a launch on the compute units and carries out the acquire and the
+// release at its ends, as the host's command processor asks for them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/system_spec.h"
+#include "gpu/compute_unit.h"
+#include "gpu/control.h"
+#include "gpu/scalar_cache.h"
+#include "interconnect/jitter.h"
+#include "memory/cache/l2_cache.h"
+#include "program/split.h"
+#include "translation/process.h"
+
+namespace nearfar {
+
+class Dispatcher final : public GroupListener {
+ public:
+  /// The compute units and scalar caches may be made after it: they know their dispatcher.
+  Dispatcher(GpuContext& context, NetworkInterface& network, const SystemSpec& spec, DeviceId host,
+             const std::vector<Process>& processes, std::vector<ComputeUnit>& cus, std::vector<ScalarCache>& scalars);
+
+  /// A message of the command processor.
+  void on_control(Packet* packet);
+  void group_done(unsigned cu) override;
+  void stores_settled() override { try_release(); }
+  /// The dirty lines of the L2 cache have gone to memory.
+  void flushed();
+
+  std::uint64_t instructions() const;
+  std::uint64_t accesses() const;
+  std::string describe_waiting() const;
+
+  /// Called when an application's first execution has ended on this GPU.
+  std::function<void()> on_first_execution;
+
+ private:
+  void start_launch(const Control& control);
+  void take_share(const Process& process, const Launch& launch);
+  void start_groups();
+  bool start_one(unsigned cu);
+  std::optional<std::uint64_t> next_group();
+  void try_release();
+  void execution_ends();
+  void tell_host(const Control& control);
+
+  GpuContext& context_;
+  Partition& partition_;
+  NetworkInterface& network_;
+  DeviceId host_;
+  const std::vector<Process>& processes_;
+  std::vector<ComputeUnit>& cus_;
+  std::vector<ScalarCache>& scalars_;
+  DispatchPolicy policy_;
+  StartJitter start_jitter_;
+  Cycle interval_;
+  bool write_back_;
+
+  bool running_ = false;  ///< from a launch to the end of its stores
+  Control launch_;
+  bool greedy_ = false;
+  bool more_may_come_ = false;
+  std::optional<Share> share_;
+  std::uint64_t next_in_share_ = 0;
+  std::vector<Control> granted_;  ///< greedy: runs of workgroups the host has sent, not yet started
+  std::size_t next_granted_ = 0;
+  std::uint64_t running_groups_ = 0;
+  unsigned next_cu_ = 0;
+  Cycle dispatch_free_ = 0;
+  std::uint64_t instructions_before_ = 0;
+  std::uint64_t accesses_before_ = 0;
+};
+
+}  // namespace nearfar

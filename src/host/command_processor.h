@@ -1,0 +1,77 @@
+// The command processor: launches the kernels of every application one after another on its GPUs, hands out workgroups
+// where they are granted greedily, and asks for the release at the end of each launch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/system_spec.h"
+#include "gpu/control.h"
+#include "interconnect/network_interface.h"
+#include "memory/data_oracle.h"
+#include "translation/process.h"
+
+namespace nearfar {
+
+/// One launch of an application's first execution, from its start to its last GPU's end.
+struct LaunchRecord {
+  std::size_t application = 0;
+  std::size_t launch = 0;
+  Cycle start = 0;
+  Cycle end = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t accesses = 0;
+};
+
+class CommandProcessor {
+ public:
+  CommandProcessor(Partition& partition, const SystemSpec& spec, const std::vector<Process>& processes,
+                   NetworkInterface& network, DataWatch* watch);
+
+  /// Launches the first kernel of every application at cycle 0.
+  void start();
+  /// A message of a GPU's dispatcher.
+  void on_control(Packet* packet);
+
+  /// Is told when an application's first execution ends.
+  std::function<void(std::size_t)> on_first_execution;
+
+  /// Every application has been executed once.
+  bool finished() const { return running_ == 0; }
+  Cycle end() const { return end_; }
+  const std::vector<LaunchRecord>& records() const { return records_; }
+  std::string describe_waiting() const;
+
+ private:
+  struct Progress {
+    std::size_t launch = 0;
+    unsigned gpus_running = 0;
+    std::uint64_t next_group = 0;  ///< greedy: first workgroup not yet handed out
+    LaunchRecord record;
+    bool first = true;  ///< in its first execution
+  };
+
+  void on_start(Event* event);
+  void launch(std::size_t application);
+  void grant(std::size_t application, DeviceId gpu, std::uint64_t groups);
+  void share_done(std::size_t application, const Control& control);
+  void launch_done(std::size_t application);
+  void execution_done(std::size_t application);
+  void tell(DeviceId gpu, const Control& control);
+  std::uint64_t capacity(const Launch& launch) const;
+
+  Partition& partition_;
+  const SystemSpec& spec_;
+  const std::vector<Process>& processes_;
+  NetworkInterface& network_;
+  DataWatch* watch_;
+  std::vector<Progress> progress_;
+  std::vector<LaunchRecord> records_;
+  std::size_t running_;
+  Cycle end_ = 0;
+  HandlerId start_handler_;
+};
+
+}  // namespace nearfar

@@ -1,0 +1,216 @@
+#include "machine/builder.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+
+#include "config/error.h"
+
+namespace nearfar {
+namespace {
+
+class MachineBuilder {
+ public:
+  explicit MachineBuilder(Machine& machine) : machine_(machine) {}
+
+  void build();
+
+ private:
+  void place_applications();
+  void check_workgroups(const Workload& workload) const;
+  void check_memory() const;
+  void make_devices();
+  void cover_caches();
+  void fill_page_tables();
+  void fill_shared_table(Pid pid, const AddressSpace& space);
+  std::unique_ptr<PageTable> make_table(DeviceId device, const AddressSpace& space);
+  void fill_records(Pid pid, const AddressSpace& space);
+
+  Machine& machine_;
+};
+
+void MachineBuilder::build() {
+  place_applications();
+  make_devices();
+  if (machine_.request.coverage != nullptr) cover_caches();
+  fill_page_tables();
+}
+
+void MachineBuilder::make_devices() {
+  const SystemSpec& spec = machine_.spec();
+  const TimelineFilter& timeline = machine_.request.timeline;
+  TranslationOracle* oracle = machine_.translation_oracle.get();
+  for (unsigned d = 0; timeline.on && d <= spec.gpus; ++d) {
+    machine_.engine.partition(d).set_timeline(std::make_unique<Timeline>(timeline, kPageShift + spec.page.size.bits));
+  }
+  const auto watch = [&](unsigned device) -> DataWatch* {
+    return machine_.data_oracle ? &machine_.data_oracle->add_device(machine_.engine.partition(device)) : nullptr;
+  };
+  for (unsigned g = 0; g < spec.gpus; ++g) {
+    machine_.gpus.push_back(std::make_unique<Gpu>(machine_.engine.partition(g), spec, machine_.topology,
+                                                  machine_.processes, machine_.masks, watch(g), oracle));
+  }
+  machine_.host = std::make_unique<Host>(machine_.engine.partition(spec.gpus), spec, machine_.topology,
+                                         machine_.processes, machine_.frames, machine_.masks, watch(spec.gpus), oracle);
+  for (const auto& plug_in : spec.plug_ins) {
+    for (const auto& gpu : machine_.gpus) plug_in->attach(*gpu, spec);
+    plug_in->attach(*machine_.host, spec);
+  }
+}
+
+/// One application has all GPUs; several have one each.
+void MachineBuilder::place_applications() {
+  const SystemSpec& spec = machine_.spec();
+  if (machine_.request.applications.size() > spec.gpus) {
+    throw InputError(fmt::format("{} applications need as many GPUs, but the system has {} (set gpus={} or run fewer)",
+                                 machine_.request.applications.size(), spec.gpus,
+                                 machine_.request.applications.size()));
+  }
+  const bool alone = machine_.request.applications.size() == 1;
+  for (unsigned a = 0; a < machine_.request.applications.size(); ++a) {
+    Process process;
+    process.workload = machine_.request.applications[a];
+    process.first_gpu = a;
+    process.gpus = alone ? spec.gpus : 1;
+    check_workgroups(*process.workload);
+    process.space = std::make_unique<AddressSpace>(*process.workload, spec.placement, process.first_gpu, process.gpus,
+                                                   machine_.topology.host(), machine_.frames, spec.page.size);
+    machine_.processes.push_back(std::move(process));
+  }
+  check_memory();
+}
+
+void MachineBuilder::check_workgroups(const Workload& workload) const {
+  const GpuSpec& gpu = machine_.spec().gpu;
+  for (const Launch& launch : workload.launches()) {
+    const std::uint64_t waves = launch.waves(gpu.wavefront);
+    const std::uint64_t slots = std::uint64_t{gpu.cu.simds} * gpu.cu.waves_per_simd;
+    if (waves > slots || launch.local_bytes > gpu.cu.local_memory) {
+      throw InputError(
+          fmt::format("a workgroup of kernel '{}' needs {} wavefronts and {} B of local memory, but a compute unit "
+                      "has {} and {} B "
+                      "(gpu.cu.simds × gpu.cu.waves_per_simd, gpu.cu.local_memory)",
+                      launch.kernel, waves, launch.local_bytes, slots, gpu.cu.local_memory));
+    }
+  }
+}
+
+void MachineBuilder::check_memory() const {
+  const SystemSpec& spec = machine_.spec();
+  for (unsigned d = 0; d <= spec.gpus; ++d) {
+    const std::uint64_t needed = machine_.frames.taken(DeviceId{static_cast<std::uint16_t>(d)}) * kPageBytes;
+    const std::uint64_t capacity = d < spec.gpus ? spec.gpu.dram.capacity : spec.host.dram.capacity;
+    if (needed <= capacity) continue;
+    throw InputError(fmt::format("the workload places {} MiB on {}, but {} is {} MiB", needed >> 20,
+                                 d < spec.gpus ? fmt::format("GPU {}", d) : "the host",
+                                 d < spec.gpus ? "gpu.dram.capacity" : "host.dram.capacity", capacity >> 20));
+  }
+}
+
+/// The page tables that exist before the first cycle, from where the buffers are.
+void MachineBuilder::fill_page_tables() {
+  const SystemSpec& spec = machine_.spec();
+  if (spec.translation.kind == TranslationKind::Ideal) return;
+  for (std::size_t p = 0; p < machine_.processes.size(); ++p) {
+    const auto pid = static_cast<Pid>(p);
+    const AddressSpace& space = *machine_.processes[p].space;
+    if (spec.translation.kind == TranslationKind::Mmu) {
+      fill_records(pid, space);
+      continue;
+    }
+    fill_shared_table(pid, space);
+  }
+}
+
+/// ats, svm: the one table that the IOMMU walks.
+void MachineBuilder::fill_shared_table(Pid pid, const AddressSpace& space) {
+  const SystemSpec& spec = machine_.spec();
+  const DeviceId where = spec.translation.kind == TranslationKind::Svm ? DeviceId{0} : machine_.topology.host();
+  Iommu& iommu = machine_.host->iommu() != nullptr ? *machine_.host->iommu() : machine_.gpus.front()->svm()->iommu();
+  std::unique_ptr<PageTable> table = make_table(where, space);
+  PageRequests* requests = machine_.host->page_requests();
+  if (requests != nullptr) requests->driver().add_process(pid, space.first_page(), space.pages());
+  space.for_each_page([&](std::uint64_t number, bool) {
+    // A page of which every GPU has its own is mapped to the first one's: it is only read.
+    const PageKey key{pid, number};
+    const PhysPage page = space.translate(DeviceId{static_cast<std::uint16_t>(space.first_gpu())},
+                                          VirtPage{number << space.page_size().bits});
+    if (requests != nullptr) {
+      PageRecord& record = requests->driver().new_record(key);
+      record.exists = true;
+      record.owner = page;
+      requests->driver().note_resident(key, page);
+      // What lies on the host is mapped when a GPU has asked for it.
+      if (page.device() == machine_.topology.host()) return;
+    }
+    const Mapping mapping{page, true, 0};
+    table->write(number, Pte::leaf(mapping, space.page_size().bits != 0));
+    if (machine_.translation_oracle) machine_.translation_oracle->granted(TranslationOracle::kEveryGpu, key, mapping);
+  });
+  iommu.set_table(pid, std::move(table));
+}
+
+/// A table of a device. All frames that its nodes may need are set aside before the first cycle, also where nodes are
+/// made while it runs: a device shares no allocator with the driver, which hands frames out in the host's partition.
+std::unique_ptr<PageTable> MachineBuilder::make_table(DeviceId device, const AddressSpace& space) {
+  const PageTableSpec& spec = machine_.spec().page_table;
+  std::deque<PhysPage> frames;
+  const std::uint64_t nodes = PageTable::nodes(spec.levels, space.page_size(), space.first_page(), space.pages());
+  while (frames.size() < nodes) frames.push_back(machine_.frames.take_table(device));
+  auto table = std::make_unique<PageTable>(spec.levels, space.page_size(), [frames]() mutable {
+    const PhysPage frame = frames.front();
+    frames.pop_front();
+    return frame;
+  });
+  if (spec.upper == UpperLevels::Prebuilt) table->cover(space.first_page(), space.pages());
+  return table;
+}
+
+/// mmu: the host's table and record of every page, and what the GPUs' local tables know from the start.
+void MachineBuilder::fill_records(Pid pid, const AddressSpace& space) {
+  const SystemSpec& spec = machine_.spec();
+  HostMmu& mmu = *machine_.host->mmu();
+  mmu.add_process(pid, make_table(machine_.topology.host(), space), space.first_page(), space.pages());
+  for (const auto& gpu : machine_.gpus) gpu->gmmu()->set_table(pid, make_table(gpu->device(), space));
+  const auto gpu_of = [&](unsigned g) -> Gpu& { return *machine_.gpus[space.first_gpu() + g]; };
+  space.for_each_page([&](std::uint64_t number, bool is_private) {
+    const PageKey key{pid, number};
+    const VirtPage first{number << space.page_size().bits};
+    PageRecord& record = mmu.driver().new_record(key);
+    record.exists = true;
+    record.owner = space.translate(gpu_of(0).device(), first);
+    record.pinned = is_private || spec.policy == PagePolicy::NoFault;
+    if (!record.pinned) mmu.driver().note_resident(key, record.owner);
+    if (record.pinned) {
+      for (unsigned g = 0; g < space.gpus(); ++g) {
+        PhysPage page = space.translate(gpu_of(g).device(), first);
+        if (page.device() != gpu_of(g).device()) page = machine_.frames.take(gpu_of(g).device());
+        mmu.driver().note_resident(page);
+        gpu_of(g).gmmu()->write_mapping(key, {page, true, 0});
+        record.holders.set(gpu_of(g).device().value);
+      }
+    } else if (record.owner.device() != machine_.topology.host()) {
+      // A page that starts on a GPU is mapped there.
+      machine_.gpus[record.owner.device().value]->gmmu()->write_mapping(key, {record.owner, true, 0});
+      record.holders.set(record.owner.device().value);
+    }
+    mmu.publish_at_start(key);
+  });
+}
+
+/// Each device counts for itself, on whatever thread it runs.
+void MachineBuilder::cover_caches() {
+  machine_.coverage.resize(machine_.gpus.size() + 1);
+  for (std::size_t g = 0; g < machine_.gpus.size(); ++g) machine_.gpus[g]->cover(machine_.coverage[g]);
+  machine_.host->llc().cover(&machine_.coverage.back().host_llc, nullptr);
+}
+
+}  // namespace
+
+std::unique_ptr<Machine> build_machine(const RunRequest& request) {
+  auto machine = std::make_unique<Machine>(request);
+  MachineBuilder(*machine).build();
+  return machine;
+}
+
+}  // namespace nearfar

@@ -1,0 +1,62 @@
+#include "machine/check.h"
+
+#include <fmt/format.h>
+
+namespace nearfar {
+namespace {
+
+void check_devices(Machine& machine) {
+  // The event of a device's link lives as long as the device.
+  const auto left_over = [&](std::size_t device) { return machine.engine.partition(device).pool().live() - 1; };
+  for (unsigned g = 0; g < machine.gpus.size(); ++g) {
+    Gpu& gpu = *machine.gpus[g];
+    const std::uint64_t alive = left_over(g);
+    if (!gpu.idle() || alive != 0) {
+      throw SimulationError(
+          fmt::format("check: {} transactions are left in GPU {} at the end.\n{}", alive, g, gpu.describe_waiting()));
+    }
+    gpu.parts().check();
+  }
+  Host& host = *machine.host;
+  host.parts().check();
+  if (!host.idle() || left_over(machine.gpus.size()) != 0) {
+    throw SimulationError("check: transactions are left in the host at the end.\n" + host.describe_waiting());
+  }
+}
+
+void check_links(Machine& machine) {
+  std::vector<NetworkInterface*> networks;
+  for (const auto& gpu : machine.gpus) networks.push_back(&gpu->network());
+  networks.push_back(&machine.host->network());
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  for (NetworkInterface* network : networks) {
+    const LinkStats& stats = network->stats();
+    sent += stats.request_bytes + stats.reply_bytes + stats.control_bytes + stats.message_bytes;
+    received += stats.received_bytes;
+  }
+  if (sent != received) {
+    throw SimulationError(fmt::format("check: {} bytes were sent over the links and {} received", sent, received));
+  }
+  for (const NetworkInterface* at : networks) {
+    for (const NetworkInterface* from : networks) {
+      if (!at->credits_settled(*from)) throw SimulationError("check: credits of a link were lost");
+    }
+  }
+}
+
+}  // namespace
+
+void check_conservation(Machine& machine) {
+  check_devices(machine);
+  check_links(machine);
+  if (machine.masks.live() != 0) {
+    throw SimulationError(fmt::format("check: byte masks of {} stores are left at the end", machine.masks.live()));
+  }
+  // A kernel's end writes the GPUs' caches back, not the host's, where pages may lie that GPUs have mapped.
+  machine.data_oracle->merge();
+  if (!machine.spec().write_back_at_release) return;
+  for (const auto& gpu : machine.gpus) machine.data_oracle->watch(gpu->device()).check_written_back();
+}
+
+}  // namespace nearfar

@@ -1,0 +1,223 @@
+#include "machine/results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "machine/remote_prefixes.h"
+#include "sim/timeline_end.h"
+
+namespace nearfar {
+namespace {
+
+/// Puts together what the devices noted. One that has noted `most` events has stopped there.
+void gather_timeline(Engine& engine, std::size_t most, RunResult& result) {
+  const auto host = static_cast<unsigned>(engine.size() - 1);
+  Cycle lost_from = kNever;
+  std::uint64_t noted = 0;
+  for (unsigned d = 0; d <= host; ++d) {
+    const Timeline& timeline = *engine.partition(d).timeline();
+    result.timeline.insert(result.timeline.end(), timeline.events().begin(), timeline.events().end());
+    noted += timeline.events().size() + timeline.lost();
+    // Events are noted when they end, or later.
+    if (timeline.lost() > 0) lost_from = std::min(lost_from, most == 0 ? 0 : timeline.events().back().end);
+  }
+  shorten_timeline(result.timeline, most, lost_from, host);
+  result.timeline_lost = noted - result.timeline.size();
+  std::ranges::stable_sort(result.timeline, {}, &TimelineEvent::start);
+}
+
+/// The statistics of one GPU, added up over its units, under names that its place in the machine is put before.
+StatTable gpu_table(Gpu& gpu) {
+  StatTable table;
+  gpu.for_each_stats([&](const std::string&, const std::string& kind, auto& stats) { table.add(kind + ".", stats); });
+  return table;
+}
+
+/// The IOMMU's walkers, with what was observed of them.
+void add_walkers(StatTable& table, WalkUnit& walkers) {
+  table.add("iommu.", walkers.stats());
+  if (walkers.concurrency() != nullptr) table.add("iommu.", walkers.concurrency()->stats());
+}
+
+}  // namespace
+
+Results::Results(Machine& machine)
+    : machine_(machine), first_executions_(machine.gpus.size()), first_served_(machine.gpus.size()) {
+  if (machine.processes.size() > 1) keep_first_executions();
+}
+
+void Results::keep_first_executions() {
+  for (unsigned g = 0; g < machine_.gpus.size(); ++g) {
+    machine_.gpus[g]->dispatcher().on_first_execution = [this, g] {
+      first_executions_[g] = std::make_unique<StatTable>(gpu_table(*machine_.gpus[g]));
+    };
+  }
+  // Nothing of a GPU is under way at the host when its application's first execution ends.
+  machine_.host->commands().on_first_execution = [this](std::size_t application) {
+    const Process& process = machine_.processes[application];
+    const ServedMisses* served = machine_.host->served_misses();
+    if (served == nullptr) return;
+    for (unsigned g = process.first_gpu; g < process.first_gpu + process.gpus; ++g) {
+      first_served_[g] = served->of(machine_.gpus[g]->device());
+    }
+  };
+}
+
+StatTable Results::statistics() {
+  StatTable table;
+  add_devices(table);
+  add_translation(table);
+  add_sharing(table);
+  if (machine_.gpus.front()->l2_tlb() != nullptr) add_processes(table);
+
+  for (const char* what : {"packets", "bytes"}) {
+    std::uint64_t sum = 0;
+    for (const char* who : {"gpus", "host"}) {
+      for (const char* kind : {"request", "reply", "control", "message"}) {
+        sum += table.at(fmt::format("{}.link.{}_{}", who, kind, what));
+      }
+    }
+    table.set(fmt::format("link.{}", what), sum);
+  }
+  return table;
+}
+
+void Results::add_devices(StatTable& table) {
+  LoadLatency latency;
+  for (unsigned g = 0; g < machine_.gpus.size(); ++g) {
+    StatTable gpu = first_executions_[g] ? *first_executions_[g] : gpu_table(*machine_.gpus[g]);
+    if (const ServedMisses* served = machine_.host->served_misses()) {
+      MissStats elsewhere = first_executions_[g] ? first_served_[g] : served->of(machine_.gpus[g]->device());
+      gpu.add("l2_miss.", elsewhere);
+    }
+    table.merge(fmt::format("gpu{}.", g), gpu);
+    table.merge("gpus.", gpu);
+    machine_.gpus[g]->add_latency(latency);
+    if (!machine_.request.per_unit) continue;
+    machine_.gpus[g]->for_each_stats([&](const std::string& unit, const std::string&, auto& stats) {
+      if (!unit.empty()) table.add(fmt::format("gpu{}.{}.", g, unit), stats);
+    });
+  }
+  machine_.host->for_each_stats([&](const std::string& kind, auto& stats) { table.add("host." + kind + ".", stats); });
+  latency.add_stages(machine_.host->llc().latency());
+  table.add("latency.load.", latency);
+}
+
+/// Sharing among the GPUs of each application, from what each noted.
+void Results::add_sharing(StatTable& table) {
+  if (!machine_.spec().translation.observe) return;
+  SharingStats sharing;
+  std::vector<const std::vector<L2Tlb::Snapshot>*> snapshots;
+  for (const Process& process : machine_.processes) {
+    std::vector<const PageTouches*> touches;
+    for (unsigned g = 0; g < process.gpus; ++g) touches.push_back(&machine_.gpus[process.first_gpu + g]->touches());
+    sharing.add_touches(touches);
+  }
+  for (const auto& gpu : machine_.gpus) {
+    if (gpu->l2_tlb() != nullptr) snapshots.push_back(&gpu->l2_tlb()->snapshots());
+  }
+  sharing.add_snapshots(snapshots, machine_.host->iommu() == nullptr ? nullptr : &machine_.host->iommu()->snapshots());
+  table.add("", sharing);
+  add_series(sharing);
+  if (machine_.host->mmu() == nullptr) return;
+  std::vector<const std::vector<GmmuEvent>*> events;
+  for (const auto& gpu : machine_.gpus) events.push_back(&gpu->gmmu()->events());
+  RemotePrefixStats prefixes;
+  prefixes.add(events, machine_.spec().gpu.gmmu.cache.entries, machine_.host->mmu()->table(0).leaf(),
+               machine_.host->mmu()->table(0).root());
+  table.add("host.mmu.", prefixes);
+}
+
+/// What the TLBs held, instant by instant.
+void Results::add_series(const SharingStats& sharing) {
+  const Cycle every = machine_.spec().translation.snapshot;
+  if (Iommu* iommu = machine_.host->iommu()) {
+    for (unsigned g = 0; g < machine_.gpus.size(); ++g) {
+      Series series{fmt::format("iommu.tlb.occupancy.gpu{}", g), every, {}};
+      for (const auto& homes : iommu->occupancy()) series.values.push_back(homes[g]);
+      series_.push_back(std::move(series));
+    }
+  }
+  using Held = SharingStats::Held;
+  const auto add = [&](const char* name, std::uint64_t Held::*value) {
+    Series series{name, every, {}};
+    for (const Held& held : sharing.instants) series.values.push_back(held.*value);
+    series_.push_back(std::move(series));
+  };
+  add("tlb.snapshot.in_one_l2", &Held::in_one_l2);
+  add("tlb.snapshot.in_several_l2", &Held::in_several_l2);
+  add("tlb.snapshot.in_l2_and_iommu", &Held::in_l2_and_iommu);
+  add("tlb.snapshot.total", &Held::total);
+  std::ranges::sort(series_, {}, &Series::name);
+}
+
+/// A GPU runs one of several processes: what is its L2 TLB's is that process's.
+void Results::add_processes(StatTable& table) {
+  if (machine_.processes.size() == 1) return;
+  for (std::size_t p = 0; p < machine_.processes.size(); ++p) {
+    for (const char* what : kProcessTlbStats) {
+      table.set(fmt::format("gpus.l2_tlb.{}.pid{}", what, p),
+                table.at(fmt::format("gpu{}.l2_tlb.{}", machine_.processes[p].first_gpu, what)));
+    }
+  }
+}
+
+/// What is the machine's as a whole: misses of all L2 TLBs, the driver, the IOMMU.
+void Results::add_translation(StatTable& table) {
+  for (const auto& gpu : machine_.gpus) {
+    if (gpu->l2_tlb() != nullptr) table.add("l2_miss.", gpu->l2_tlb()->miss_stats());
+    if (gpu->svm() == nullptr) continue;
+    MissStats served = gpu->svm()->iommu().parts().total();
+    table.add("l2_miss.", served);
+    table.add("iommu.", gpu->svm()->iommu().stats());
+    add_walkers(table, gpu->svm()->iommu().walkers());
+  }
+  if (const ServedMisses* served = machine_.host->served_misses()) {
+    MissStats total = served->total();
+    table.add("l2_miss.", total);
+  }
+  if (HostMmu* mmu = machine_.host->mmu()) {
+    table.add("uvm.", mmu->driver().stats());
+  }
+  if (PageRequests* requests = machine_.host->page_requests()) table.add("uvm.", requests->driver().stats());
+  if (Iommu* iommu = machine_.host->iommu()) {
+    table.add("iommu.", iommu->stats());
+    add_walkers(table, iommu->walkers());
+  }
+}
+
+void Results::add_launches(StatTable& table, RunResult& result) {
+  for (const LaunchRecord& record : machine_.host->commands().records()) {
+    const Launch& launch = machine_.processes[record.application].workload->launches()[record.launch];
+    result.launches.push_back(
+        {launch.kernel, record.application, record.start, record.end, record.instructions, record.accesses});
+    result.instructions += record.instructions;
+    result.accesses += record.accesses;
+    for (const std::string& place :
+         {fmt::format("kernel.{}.", launch.kernel), fmt::format("app{}.", record.application)}) {
+      table.increase(place + "cycles", record.end - record.start);
+      table.increase(place + "instructions", record.instructions);
+      table.increase(place + "accesses", record.accesses);
+      table.increase(place + "launches", 1);
+    }
+  }
+}
+
+RunResult Results::collect() {
+  RunResult result;
+  StatTable table = statistics();
+  result.cycles = machine_.host->commands().end();
+  result.events = machine_.engine.events();
+  add_launches(table, result);
+  table.set("run.cycles", result.cycles);
+  table.set("run.instructions", result.instructions);
+  table.set("run.accesses", result.accesses);
+  table.set("run.launches", result.launches.size());
+  result.statistics = table.values();
+  result.series = series_;
+  if (machine_.request.timeline.on) gather_timeline(machine_.engine, machine_.request.timeline.most, result);
+  return result;
+}
+
+}  // namespace nearfar
