@@ -105,7 +105,7 @@ struct Miss {
   bool stale = false;        ///< an invalidation came while it was waiting or walking
   bool invalidated = false;  ///< an invalidation, `epoch`, came while the host was asked
   bool replayed = false;     ///< its time from here on is the replay's
-  bool raced = false;  ///< the IOMMU is asked beside others: it puts no time to parts, since its answer may be dropped
+  bool unmeasured = false;   ///< who is asked puts no time to parts, since its answer may be dropped
   Epoch epoch = 0;
   std::uint16_t number = 0;        ///< of its last fault
   std::uint64_t merged = 0;        ///< requests that joined

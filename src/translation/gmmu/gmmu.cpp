@@ -9,23 +9,6 @@
 #include "sim/error.h"
 
 namespace nearfar {
-namespace {
-
-/// Whether a message of this kind waits for a walker, and so for a place in the queue.
-constexpr bool needs_walk(MessageKind kind) {
-  switch (kind) {
-    case MessageKind::Map:
-    case MessageKind::Data:
-    case MessageKind::Direct:
-    case MessageKind::Invalidate:
-    case MessageKind::Downgrade:
-    case MessageKind::Forward: return true;
-    default: return false;
-  }
-}
-
-}  // namespace
-
 void GmmuStats::describe(StatVisitor& visitor) {
   visitor.counter("far_faults", "faults", "Walks that found no valid entry and asked the host.", far_faults);
   visitor.counter("protection_faults", "faults", "Stores whose walk found a read-only entry and asked the host.",
@@ -173,8 +156,7 @@ void Gmmu::walked(Walk& walk) {
     case WalkKind::Replay: walk_ended(walk); break;
     case WalkKind::Update: update_ended(walk); break;
     case WalkKind::Invalidate: write_ended(walk); break;
-    case WalkKind::Forwarded:
-    case WalkKind::Writeback:
+    default:
       --foreign_walks_;
       static_cast<WalkOwner*>(walk.owner)->walked(walk);
       break;
@@ -239,7 +221,7 @@ void Gmmu::ask_host(PageKey page, Miss& miss) {
 
 /// An invalidation that waits for something else than a walker keeps its place too.
 bool Gmmu::has_place(const Message& message) const {
-  if (!needs_walk(message.kind)) return true;
+  if (!traits_of(message.kind).needs_walk) return true;
   std::size_t waiting = walkers_.outside(is_response(message.kind) ? WalkSource::Response : WalkSource::Request);
   if (!is_response(message.kind)) {
     waiting += deferred_.size() + (invalidator_ == nullptr ? 0 : invalidator_->waiting());
@@ -314,26 +296,29 @@ void Gmmu::take(const Message& message) {
 
 /// A mapping comes, alone or with its page: it is written into the local table.
 void Gmmu::take_mapping(const Message& message) {
-  Miss* miss = message.faulted ? tlb_.pending(message.page) : nullptr;
-  if (miss != nullptr && (miss->state != MissState::Fault || miss->number != message.number)) miss = nullptr;
+  Miss* miss = message.faulted ? answered_miss(message) : nullptr;
   if (message.faulted && miss == nullptr) {
     // Another answer came first. One that the host waits for is a page's new mapping and is written all the same.
-    ++stats_.duplicates;
-    if (message.kind != MessageKind::Direct) tlb_.miss_stats().discarded += message.accounted - message.shared();
+    tlb_.miss_stats().discarded += message.accounted - message.shared();
     if (!message.tells_done) return;
   }
   if (miss != nullptr) {
-    const Cycle now = partition_.now();
     tlb_.charge_elsewhere(*miss, message.accounted);
-    switch (message.kind) {
-      case MessageKind::Map: tlb_.charge(*miss, LatencyComponent::LinkToGpu); break;
-      case MessageKind::Direct:
-        tlb_.charge(*miss, LatencyComponent::RemoteLink, now - message.stamp - message.walk);
-        tlb_.charge(*miss, LatencyComponent::RemoteQueue, now - message.walk);
-        tlb_.charge(*miss, LatencyComponent::RemoteWalk);
-        break;
-      default: tlb_.charge(*miss, LatencyComponent::MigrationTransfer);
-    }
+    tlb_.charge(*miss,
+                message.kind == MessageKind::Map ? LatencyComponent::LinkToGpu : LatencyComponent::MigrationTransfer);
+  }
+  write_answer(message, miss);
+}
+
+Miss* Gmmu::answered_miss(const Message& message) {
+  Miss* miss = tlb_.pending(message.page);
+  if (miss != nullptr && miss->state == MissState::Fault && miss->number == message.number) return miss;
+  ++stats_.duplicates;
+  return nullptr;
+}
+
+void Gmmu::write_answer(const Message& message, Miss* miss) {
+  if (miss != nullptr) {
     if (miss->invalidated && older(message.mapping.epoch, miss->epoch)) {
       ++stats_.reissues;
       ask_host(message.page, *miss);
@@ -482,7 +467,7 @@ void Gmmu::invalidate(const Message& message) {
 
 /// What is under way for a page when its invalidation comes must not bring the old mapping back.
 void Gmmu::disturb(PageKey page, Epoch epoch, bool downgrade) {
-  if (foreign_walks_ != 0 && !downgrade) disturb_forwarded(page);
+  if (foreign_walks_ != 0 && !downgrade) disturb_owned(page);
   Miss* miss = tlb_.pending(page);
   if (miss == nullptr) return;
   if (miss->state == MissState::Walk) miss->stale = true;
@@ -510,11 +495,11 @@ void Gmmu::disturb(PageKey page, Epoch epoch, bool downgrade) {
   ask_host(page, *miss);
 }
 
-/// What another GPU wants to know of a page is not here any more: those who have not begun to look need not.
-void Gmmu::disturb_forwarded(PageKey page) {
+/// What a design's component wants to read of a page is not here any more: walks that have not begun need not.
+void Gmmu::disturb_owned(PageKey page) {
   std::vector<Walk*> waiting;
   walkers_.for_each_of(page, [&](Walk& walk, bool walking) {
-    if (walk.kind != WalkKind::Forwarded) return;
+    if (!is_of_design(walk.kind) || walk.writes()) return;
     walk.note |= WalkOwner::kInvalidated;
     if (!walking) waiting.push_back(&walk);
   });

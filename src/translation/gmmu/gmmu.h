@@ -127,8 +127,11 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   void invalidate_entry(PageKey page);
   /// An invalidation that waited for room with the invalidator has been taken.
   void invalidation_taken(PageKey page);
-  /// An answer to a fault, from whichever device: it is written into the local table, if no other came before.
-  void take_mapping(const Message& message);
+  /// The miss whose fault a message answers; null, and counted as a duplicate, if another answer came before.
+  Miss* answered_miss(const Message& message);
+  /// Writes the mapping of a message into the local table, for the miss it answers, if any, whose time up to now has
+  /// been charged. An answer older than an invalidation is void: the miss faults again.
+  void write_answer(const Message& message, Miss* miss);
 
   void missed(PageKey page, Miss& miss) override;
   void answered(PageKey page) override { take_deferred(page); }
@@ -184,6 +187,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
 
   bool has_place(const Message& message) const;
   void take(const Message& message);
+  void take_mapping(const Message& message);
   void let_stopped_go_on();
   void on_room(Transaction* t);
   std::uint32_t stopped() const { return stopped_[0].size() + stopped_[1].size(); }
@@ -207,7 +211,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   void transfer(const Message& message);
   void on_transfer(Transaction* t);
   void disturb(PageKey page, Epoch epoch, bool downgrade);
-  void disturb_forwarded(PageKey page);
+  void disturb_owned(PageKey page);
 
   Partition& partition_;
   GmmuOptions options_;

@@ -104,17 +104,9 @@ void HostMmu::walked(Walk& walk) {
   driver_.take(fault);
 }
 
-void HostMmu::found_elsewhere(Fault& fault, std::uint32_t queue, std::uint32_t walk, bool answer, Epoch epoch) {
-  // A walk that is under way goes on, for nobody.
+void HostMmu::stop_walk(Fault& fault) {
   Walk* own = std::exchange(fault.walk, nullptr);
   if (!walkers_.withdraw(*own)) own->owner = nullptr;
-  fault.remote_queue = queue;
-  fault.remote_walk = walk;
-  fault.answered = partition_.now();
-  fault.direct = answer;
-  fault.epoch = epoch;
-  if (!answer) driver_.charge_remote(fault);
-  driver_.take(&fault);
 }
 
 void HostMmu::forget(PageKey page) {

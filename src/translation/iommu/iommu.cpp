@@ -79,7 +79,7 @@ void Iommu::request(const Message& message) {
   Transaction* t = partition_.pool().allocate();
   t->mask = page.value;
   t->requester = message.from.value;
-  t->user = message.raced ? 0 : 1;
+  t->user = message.unmeasured ? 0 : 1;
   t->accounted = static_cast<std::uint32_t>(now) - message.stamp;  // on the link
   const Cycle start = port_.take(now);
   stats_.input_wait_cycles += start - now;

@@ -9,7 +9,7 @@ void AtsPort::missed(PageKey page, Miss& miss) {
   Message message;
   message.kind = MessageKind::AtsRequest;
   message.page = page;
-  message.raced = miss.raced;
+  message.unmeasured = miss.unmeasured;
   message.stamp = static_cast<std::uint32_t>(partition_.now());
   messenger_.send(host_, message);
 }
@@ -27,7 +27,7 @@ void AtsPort::on_message(const Message& message) {
 void AtsPort::response_came(const Message& message) {
   Miss& miss = *tlb_.pending(message.page);
   L2Tlb::charge_elsewhere(miss, message.accounted);
-  tlb_.charge(miss, miss.raced ? LatencyComponent::IommuWalk : LatencyComponent::IommuLink);
+  tlb_.charge(miss, miss.unmeasured ? LatencyComponent::IommuWalk : LatencyComponent::IommuLink);
   if (!message.faulted) {
     tlb_.answer(message.page, message.mapping);
     return;

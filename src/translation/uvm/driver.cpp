@@ -95,12 +95,6 @@ void UvmDriver::charge(Fault& fault, LatencyComponent part, Cycle until) {
   fault.stamp = until;
 }
 
-void UvmDriver::charge_remote(Fault& fault) {
-  charge(fault, LatencyComponent::RemoteLink, fault.answered - fault.remote_queue - fault.remote_walk);
-  charge(fault, LatencyComponent::RemoteQueue, fault.answered - fault.remote_walk);
-  charge(fault, LatencyComponent::RemoteWalk, fault.answered);
-}
-
 // -------------------------------------------------------------------------------------------------------------- faults
 
 void UvmDriver::take(Fault* fault) {
@@ -161,7 +155,7 @@ void UvmDriver::on_act(Transaction* t) {
   if (options_.uvm.replay == BatchReplay::PerBatch) deciding_ = open_batch();
   for (Fault* fault : batch) {
     // What is only to be closed is not yet known to have taken any time here.
-    if (!fault->direct) charge(*fault, LatencyComponent::DriverBatch);
+    if (!fault->answered) charge(*fault, LatencyComponent::DriverBatch);
     decide(fault);
   }
   const std::uint32_t decided = std::exchange(deciding_, kNoBatch);
@@ -225,15 +219,16 @@ void UvmDriver::note_holder(PageKey page, DeviceId gpu) {
 /// What a fault leads to, with the record as it is now.
 void UvmDriver::decide(Fault* fault) {
   PageRecord& r = record(fault->page);
-  if (fault->direct) {
-    if (!r.moving && r.epoch == fault->epoch && action_of(r, *fault) == PlacementAction::Map) {
+  if (fault->answered) {
+    const bool valid = !r.moving && r.epoch == fault->epoch && action_of(r, *fault) == PlacementAction::Map;
+    forwarder_->answer_seen(*fault, valid);
+    if (valid) {
       // Its GPU has had the mapping from another, and the record says so.
       if (r.copy_for(fault->gpu).device() != fault->gpu) ++stats_.remote_mappings;
       tables_.answered(fault);
       return;
     }
-    fault->direct = false;
-    charge_remote(*fault);
+    fault->answered = false;
     charge(*fault, LatencyComponent::DriverBatch);
   }
   if (r.moving) {
@@ -266,7 +261,7 @@ void UvmDriver::map(Fault* fault, PageRecord& r) {
   message.faulted = true;
   message.number = fault->number;
   message.accounted = fault->accounted;
-  message.stamp = fault->fork;
+  message.stamp = fault->shared;
   hand_out(deciding_, {fault->gpu, message});
   tables_.answered(fault);
 }
@@ -468,11 +463,11 @@ void UvmDriver::ready(PageKey page, Migration& migration) {
   message.tells_done = true;
   message.to = migration.to.device();
   message.write = migration.action == PlacementAction::Move;
-  std::uint32_t fork = 0;
+  std::uint32_t shared = 0;
   if (migration.fault != nullptr) {
     message.number = migration.fault->number;
     message.accounted = migration.fault->accounted;
-    fork = migration.fault->fork;
+    shared = migration.fault->shared;
     tables_.answered(std::exchange(migration.fault, nullptr));
   }
   const std::uint32_t batch = migration.batch;
@@ -483,12 +478,12 @@ void UvmDriver::ready(PageKey page, Migration& migration) {
   if (migration.action == PlacementAction::Upgrade || options_.migration.ideal) {
     message.kind = MessageKind::Map;
     message.brings_page = migration.action != PlacementAction::Upgrade;
-    message.stamp = fork;
+    message.stamp = shared;
     hand_out(batch, {message.to, message});
     if (batch != kNoBatch) one_less_open(batch);
     return;
   }
-  message.walk = static_cast<std::uint16_t>(std::min<std::uint32_t>(fork, 0xffff));
+  message.extra = static_cast<std::uint16_t>(std::min<std::uint32_t>(shared, 0xffff));
   if (migration.action == PlacementAction::Copy) {
     // The lowest-numbered holder sends it.
     for (const PhysPage& copy : r.replicas) {

@@ -92,6 +92,7 @@ class UvmDriver {
   // The seams.
   void set_directory(MappingDirectory& directory) { directory_ = &directory; }
   void set_residency_observer(ResidencyObserver& watch) { watch_ = &watch; }
+  void set_forwarder(Forwarder& forwarder) { forwarder_ = &forwarder; }
   /// Tells them of a page as it is before the first cycle.
   void tell_at_start(PageKey page);
 
@@ -103,8 +104,9 @@ class UvmDriver {
   bool would_map(const Fault& fault);
   /// A GPU may be sent a mapping by another.
   void note_holder(PageKey page, DeviceId gpu);
-  /// The time that an answer from elsewhere took.
-  void charge_remote(Fault& fault);
+  /// Puts a fault's time since its stamp to a part.
+  void charge(Fault& fault, LatencyComponent part) { charge(fault, part, partition_.now()); }
+  void charge(Fault& fault, LatencyComponent part, Cycle until);
   /// The directory's answer for a page that moves.
   void targets_known(PageKey page, const std::bitset<kMaxGpus>& gpus);
 
@@ -152,8 +154,6 @@ class UvmDriver {
     PageKey evicting;  ///< the page that is on its way out, if there is one
   };
 
-  void charge(Fault& fault, LatencyComponent part) { charge(fault, part, partition_.now()); }
-  void charge(Fault& fault, LatencyComponent part, Cycle until);
   PlacementAction action_of(const PageRecord& record, const Fault& fault) const;
   static const char* name_of(const Migration& migration);
   void take_batch();
@@ -196,6 +196,7 @@ class UvmDriver {
   std::unique_ptr<PlacementRule> placement_;
   MappingDirectory* directory_ = nullptr;
   ResidencyObserver* watch_ = nullptr;
+  Forwarder* forwarder_ = nullptr;
   std::vector<Records> records_;        ///< by process
   std::vector<FramePool> frame_pools_;  ///< by GPU, when memory is limited
   FaultQueue input_;
