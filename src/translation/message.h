@@ -20,6 +20,7 @@ struct Message {
   bool faulted = false;         ///< Transfer, Data: a fault waits for it; AtsResponse: there is no mapping
   bool held = false;            ///< Acknowledge: the L2 TLB held it; a design's messages: their own flag
   bool unmeasured = false;      ///< AtsRequest: the IOMMU puts no time to components (Miss::unmeasured)
+  bool prefetch = false;        ///< AtsRequest: the IOMMU drops it where it has no room
   bool brings_page = false;     ///< Map: the page's contents have come with it, in no time (ideal migration)
   DeviceId from{};              ///< set by the sender
   DeviceId to{};                ///< Transfer: the new owner; a design's messages: their own
@@ -46,7 +47,8 @@ inline void Message::put(Transaction& t) const {
   t.line = PhysLine{mapping.page.value | std::uint64_t{extra} << kExtraShift};
   t.user = static_cast<std::uint32_t>(kind) | (write ? 1U << 8 : 0U) | (faulted ? 1U << 9 : 0U) |
            (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (unmeasured ? 1U << 13 : 0U) |
-           (brings_page ? 1U << 14 : 0U) | (mapping.writable ? 1U << 11 : 0U) | std::uint32_t{to.value} << 16;
+           (brings_page ? 1U << 14 : 0U) | (prefetch ? 1U << 15 : 0U) | (mapping.writable ? 1U << 11 : 0U) |
+           std::uint32_t{to.value} << 16;
   t.data_bytes = mapping.epoch;
   t.requester = from.value;
   t.cu = number;
@@ -67,6 +69,7 @@ inline Message Message::get(const Transaction& t) {
   m.tells_done = (t.user >> 12 & 1) != 0;
   m.held = (t.user >> 10 & 1) != 0;
   m.unmeasured = (t.user >> 13 & 1) != 0;
+  m.prefetch = (t.user >> 15 & 1) != 0;
   m.brings_page = (t.user >> 14 & 1) != 0;
   m.to = DeviceId{static_cast<std::uint8_t>(t.user >> 16)};
   m.from = DeviceId{t.requester};

@@ -106,6 +106,8 @@ struct Miss {
   bool invalidated = false;  ///< an invalidation, `epoch`, came while the host was asked
   bool replayed = false;     ///< its time from here on is the replay's
   bool unmeasured = false;   ///< who is asked puts no time to parts, since its answer may be dropped
+  bool prefetch = false;     ///< nobody waits for it (tlb_prefetcher.h)
+  bool ahead = false;        ///< what has been asked for below is a prefetch, which may be dropped there
   Epoch epoch = 0;
   std::uint16_t number = 0;        ///< of its last fault
   std::uint64_t merged = 0;        ///< requests that joined

@@ -6,6 +6,7 @@
 #include "config/quantity.h"
 #include "sim/types.h"
 #include "translation/page.h"
+#include "translation/tlb/replacement.h"
 
 namespace nearfar {
 
@@ -33,6 +34,7 @@ struct PlainTlbSpec {
   std::uint32_t entries = 512;  // 0: unlimited
   std::uint32_t ways = 16;
   Cycle latency = 10;
+  TlbReplacementKind replacement = TlbReplacementKind::Lru;
 
   void describe(Section& section);
 };

@@ -41,7 +41,8 @@ TlbProber::TlbProber(Partition& partition, L2Tlb& tlb, Messenger& messenger, con
 }
 
 void TlbProber::missed(PageKey page, Miss& miss) {
-  if (neighbours_.empty()) {
+  // Neighbours are asked for what someone waits for.
+  if (neighbours_.empty() || miss.ahead) {
     below_.missed(page, miss);
     return;
   }

@@ -101,8 +101,7 @@ void Gmmu::pass_filters(PageKey page, Miss& miss, std::size_t from) {
       return;
     }
     if (!gate.admits(page)) {
-      ++stats_.far_faults;
-      ask_host(page, miss);
+      fault(page, miss);
       return;
     }
   }
@@ -121,6 +120,12 @@ void Gmmu::on_filter(Transaction* t) {
     pass_filters(page, miss, gate + 1);
     return;
   }
+  fault(page, miss);
+}
+
+/// The local table has no mapping that may be used: the host is asked, if someone waits for it.
+void Gmmu::fault(PageKey page, Miss& miss) {
+  if (tlb_.drop_prefetch(page)) return;
   ++stats_.far_faults;
   ask_host(page, miss);
 }
@@ -176,10 +181,10 @@ void Gmmu::walk_ended(Walk& walk) {
     ++tlb_.stats().stale_results;
     if (hides(walk.page)) {
       // The entry will say nothing else until it is written: the host knows where the page is.
-      ++stats_.far_faults;
-      ask_host(walk.page, miss);
+      fault(walk.page, miss);
       return;
     }
+    if (tlb_.drop_prefetch(walk.page)) return;
     const auto found = invalidations_.find(walk.page.value);
     if (found != invalidations_.end() && !found->second.written) {
       miss.state = MissState::Invalidate;
@@ -196,7 +201,11 @@ void Gmmu::walk_ended(Walk& walk) {
     tlb_.answer(walk.page, {entry.page(), entry.writable(), 0});
     return;
   }
-  ++(entry.valid() ? stats_.protection_faults : stats_.far_faults);
+  if (!entry.valid()) {
+    fault(walk.page, miss);
+    return;
+  }
+  ++stats_.protection_faults;
   ask_host(walk.page, miss);
 }
 

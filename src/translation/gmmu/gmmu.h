@@ -135,6 +135,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
 
   void missed(PageKey page, Miss& miss) override;
   void answered(PageKey page) override { take_deferred(page); }
+  bool has_prefetch_room() const override { return !walkers_.full() && walkers_.all_waiting() == walkers_.waiting(); }
   const PageTable& table(Pid pid) const override { return *tables_[pid]; }
   void started(Walk& walk) override;
   void walked(Walk& walk) override;
@@ -197,6 +198,7 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   void update_ended(Walk& walk);
   void write_update(Walk& walk);
   void write_ended(Walk& walk);
+  void fault(PageKey page, Miss& miss);
   void ask_host(PageKey page, Miss& miss);
   void announce(Walk& walk);
   void grant(PageKey page, const Mapping& mapping);

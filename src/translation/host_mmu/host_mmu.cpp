@@ -19,7 +19,7 @@ HostMmu::HostMmu(Partition& partition, const HostMmuOptions& options, FrameAlloc
     : partition_(partition),
       options_(options),
       caches_(caches),
-      tlb_(options.mmu.tlb.entries, options.mmu.tlb.ways),
+      tlb_(options.mmu.tlb),
       walkers_(partition, options.mmu, options.walk, options.table.upper, *this, &memory),
       driver_(partition, options.uvm, frames, *this, messenger, parts_, oracle),
       lookup_handler_(partition.add_handler<&HostMmu::on_lookup>(this)) {}

@@ -51,8 +51,8 @@ Iommu::Iommu(Partition& partition, const IommuSpec& spec, const WalkSpec& walk, 
       spec_(spec),
       two_levels_(two_levels),
       client_(client),
-      first_(spec.l1_tlb.entries, spec.l1_tlb.ways),
-      tlb_(spec.tlb.entries, spec.tlb.ways),
+      first_(spec.l1_tlb),
+      tlb_(spec.tlb),
       port_(spec.tlb.lookups_per_cycle),
       walkers_(partition, spec, walk, table.upper, *this, memory),
       pending_(spec.pending),
@@ -79,7 +79,7 @@ void Iommu::request(const Message& message) {
   Transaction* t = partition_.pool().allocate();
   t->mask = page.value;
   t->requester = message.from.value;
-  t->user = message.unmeasured ? 0 : 1;
+  t->user = (message.unmeasured ? 0 : kMeasured) | (message.prefetch ? kPrefetch : 0);
   t->accounted = static_cast<std::uint32_t>(now) - message.stamp;  // on the link
   const Cycle start = port_.take(now);
   stats_.input_wait_cycles += start - now;
@@ -101,7 +101,8 @@ void Iommu::on_lookup(Transaction* t) {
   input_.push(t);
 }
 
-/// False where there is no room to wait: the table is full, or, with two levels, the walkers' queue.
+/// False where there is no room to wait: the table is full, or, with two levels, the walkers' queue. A prefetch does
+/// not wait for room, nor where a walk would wait for a place in the queue: it is answered with no mapping.
 bool Iommu::look_up(const Transaction& t) {
   look_at_contents();
   const PageKey page{t.mask};
@@ -111,9 +112,15 @@ bool Iommu::look_up(const Transaction& t) {
   const bool in_first = held != nullptr;
   if (held == nullptr) held = tlb_.use(page);
   PendingTranslation* pending = held == nullptr ? pending_.find(page) : nullptr;
-  if (held == nullptr && pending == nullptr && (pending_.full() || (two_levels_ && walkers_.full()))) return false;
+  if (held == nullptr && pending == nullptr) {
+    if ((t.user & kPrefetch) != 0 && (pending_.full() || walkers_.full())) {
+      respond(page, nullptr, Waiter{gpu, 0, now, false});
+      return true;
+    }
+    if (pending_.full() || (two_levels_ && walkers_.full())) return false;
+  }
 
-  Waiter waiter{gpu, 0, t.line.value - t.accounted, t.user != 0};
+  Waiter waiter{gpu, 0, t.line.value - t.accounted, (t.user & kMeasured) != 0};
   spend(page, waiter, LatencyComponent::IommuLink, t.line.value);
   spend(page, waiter, LatencyComponent::IommuTlb, t.when);
   spend(page, waiter, LatencyComponent::IommuQueue, now);  // for room, or behind others that did
