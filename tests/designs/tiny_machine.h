@@ -182,7 +182,6 @@ inline void TinySettings::of_designs() {
     set("next_page.tagged", seed_ % 3 == 0 ? "false" : "true");
     set("gpu.l2_tlb.replacement", kReplacements[seed_ % 3]);
     set("gpu.l1_tlb.replacement", kReplacements[(seed_ + 1) % 3]);
-    set("gpu.l2_tlb.mshrs", 2 + seed_ % 5);
   }
 }
 

@@ -44,7 +44,7 @@ void ForwardResponder::take_answer(const Message& direct) {
   Miss* miss = gmmu_.answered_miss(direct);
   if (miss == nullptr) return;
   const Cycle now = gmmu_.partition().now();
-  L2Tlb::charge_elsewhere(*miss, direct.accounted);
+  miss->time.skip(direct.accounted);
   tlb_.charge(*miss, LatencyComponent::RemoteLink, now - direct.stamp - direct.extra);
   tlb_.charge(*miss, LatencyComponent::RemoteQueue, now - direct.extra);
   tlb_.charge(*miss, LatencyComponent::RemoteWalk);

@@ -71,7 +71,7 @@ void ForwardingTable::forward(Fault& fault, DeviceId to, Cycle after) {
   const bool answers = mmu_.driver().would_map(fault);
   records_[number] = {.fault = &fault, .answers = answers};
   if (answers) {
-    fault.shared = fault.accounted;
+    fault.shared = fault.time.accounted;
     mmu_.driver().note_holder(fault.page, fault.gpu);
   }
   Message message;
@@ -82,7 +82,7 @@ void ForwardingTable::forward(Fault& fault, DeviceId to, Cycle after) {
   message.to = fault.gpu;
   message.number = fault.number;
   message.stamp = number;
-  message.accounted = fault.accounted;
+  message.accounted = static_cast<std::uint32_t>(fault.time.accounted);
   if (after == 0) {
     messenger_.send(to, message);
     return;

@@ -90,7 +90,6 @@ class HostMmu final : public WalkClient, public HostTables {
  private:
   void fault_arrived(const Message& message);
   void on_lookup(Transaction* t);
-  void charge(Fault& fault, LatencyComponent part, Cycle until);
 
   Partition& partition_;
   HostMmuOptions options_;

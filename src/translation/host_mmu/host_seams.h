@@ -1,7 +1,6 @@
 // The seams of the host: "before the host walk" and "whom to invalidate", and who keeps track of where pages are.
 #pragma once
 
-#include <bitset>
 #include <cstdint>
 
 #include "translation/host_mmu/fault.h"

@@ -32,7 +32,7 @@ void AtsPort::on_message(const Message& message) {
 
 void AtsPort::response_came(const Message& message) {
   Miss& miss = *tlb_.pending(message.page);
-  L2Tlb::charge_elsewhere(miss, message.accounted);
+  miss.time.skip(message.accounted);
   tlb_.charge(miss, miss.unmeasured ? LatencyComponent::IommuWalk : LatencyComponent::IommuLink);
   if (!message.faulted) {
     tlb_.answer(message.page, message.mapping);
@@ -66,7 +66,7 @@ void AtsPort::page_placed(const Message& message) {
     messenger_.send(host_, done);
   }
   Miss& miss = *tlb_.pending(message.page);
-  L2Tlb::charge_elsewhere(miss, message.accounted);
+  miss.time.skip(message.accounted);
   tlb_.charge(miss, comes ? LatencyComponent::MigrationTransfer : LatencyComponent::LinkToGpu);
   missed(message.page, miss);
 }
@@ -118,7 +118,7 @@ void SvmPort::on_answer(Transaction* t) {
   const Mapping mapping{PhysPage{t->line.value}, t->user != 0, 0};
   const bool found = t->user != kNoMapping;
   Miss& miss = *tlb_.pending(page);
-  L2Tlb::charge_elsewhere(miss, t->accounted);
+  miss.time.skip(t->accounted);
   partition_.pool().release(t);
   tlb_.charge(miss, miss.unmeasured ? LatencyComponent::IommuWalk : LatencyComponent::IommuLink);
   if (found) {

@@ -41,7 +41,8 @@ L2Tlb::L2Tlb(Partition& partition, const TlbSpec& spec, TranslationClient& clien
       port_(spec.lookups_per_cycle),
       mshrs_(spec.mshrs),
       lookup_handler_(partition.add_handler<&L2Tlb::on_lookup>(this)),
-      second_handler_(partition.add_handler<&L2Tlb::on_second_lookup>(this)) {}
+      second_handler_(partition.add_handler<&L2Tlb::on_second_lookup>(this)),
+      ledger_(partition, partition.device()) {}
 
 void L2Tlb::request(unsigned cu, PageKey page, bool write, Cycle arrival) {
   Transaction* t = partition_.pool().allocate();
@@ -90,7 +91,7 @@ bool L2Tlb::look_up(const Transaction& t) {
   }
   Miss& miss = mshrs_.allocate(page).payload;
   miss.page = page;
-  miss.since = miss.stamp = now;
+  miss.since = miss.time.stamp = now;
   miss.write = write;
   miss.targets.add(t.cu);
   handler_->missed(page, miss);
@@ -111,7 +112,7 @@ void L2Tlb::merge(Miss& miss, unsigned cu, bool write) {
   }
   // It is a miss like any other from now on, and measured from now on.
   miss.prefetch = false;
-  miss.since = miss.stamp = now;
+  miss.since = miss.time.stamp = now;
   --prefetching_;
   ++prefetch_stats_.late;
   ask_prefetcher(&TlbPrefetcher::on_use, PageKey{miss.page});
@@ -130,7 +131,9 @@ void L2Tlb::prefetch(PageKey page) {
     ++prefetch_stats_.redundant;
     return;
   }
-  if (prefetching_ >= spec_.mshrs / 2 || mshrs_.full() || !handler_->has_prefetch_room()) {
+  // A request that waits for an MSHR goes before.
+  const bool mshr = blocked_.empty() && !mshrs_.full() && prefetching_ < spec_.mshrs / 2;
+  if (!mshr || !handler_->has_prefetch_room()) {
     ++prefetch_stats_.dropped;
     return;
   }
@@ -138,7 +141,7 @@ void L2Tlb::prefetch(PageKey page) {
   ++prefetching_;
   Miss& miss = mshrs_.allocate(page).payload;
   miss.page = page;
-  miss.since = miss.stamp = partition_.now();
+  miss.since = miss.time.stamp = partition_.now();
   miss.prefetch = miss.ahead = miss.unmeasured = true;
   handler_->missed(page, miss);
 }
@@ -153,21 +156,15 @@ bool L2Tlb::drop_prefetch(PageKey page) {
   return true;
 }
 
-// --------------------------------------------------------------------------------------------------------------
-// answers
+// ------------------------------------------------------------------------------------------------------------ answers
 
 void L2Tlb::charge(Miss& miss, LatencyComponent part, Cycle until) {
   if (miss.ahead) {
     // What passed before anyone asked for the page is nobody's time.
-    if (miss.prefetch) miss.stamp = std::max(miss.stamp, until);
-    if (until <= miss.stamp) return;
+    if (miss.prefetch) miss.time.stamp = std::max(miss.time.stamp, until);
+    if (until <= miss.time.stamp) return;
   }
-  const Cycle cycles = until - miss.stamp;
-  if (miss.replayed) part = LatencyComponent::Replay;
-  miss_stats_.add(part, cycles);
-  add_timeline_component(partition_.timeline(), partition_.device(), miss.page, part, miss.stamp, until);
-  miss.accounted += cycles;
-  miss.stamp = until;
+  ledger_.charge(miss.time, partition_.device(), miss.page, miss.replayed ? LatencyComponent::Replay : part, until);
 }
 
 void L2Tlb::fill(PageKey page, const Mapping& mapping, std::uint32_t note) {
@@ -183,14 +180,15 @@ void L2Tlb::fill(PageKey page, const Mapping& mapping, std::uint32_t note) {
 void L2Tlb::measure(PageKey page, const Miss& miss) {
   const Cycle now = partition_.now();
   const Cycle latency = now - miss.since;
-  if (miss.accounted != latency || miss.stamp != now) {
+  if (miss.time.accounted != latency || miss.time.stamp != now) {
     throw SimulationError(fmt::format("page {:#x}: {} cycles of an L2 TLB miss of {} cycles have been put to a part",
-                                      page.number(), miss.accounted, latency));
+                                      page.number(), miss.time.accounted, latency));
   }
-  ++miss_stats_.count;
-  miss_stats_.latency += latency;
-  miss_stats_.histogram.add(latency);
-  miss_stats_.merged_latency += miss.merged * now - miss.merged_since;
+  MissStats& sums = miss_stats();
+  ++sums.count;
+  sums.latency += latency;
+  sums.histogram.add(latency);
+  sums.merged_latency += miss.merged * now - miss.merged_since;
   if (Timeline* timeline = partition_.timeline()) {
     timeline->note(
         {TimelineEvent::Kind::Request, partition_.device().value, 0, "L2 TLB miss", miss.since, now, page.value, 1},

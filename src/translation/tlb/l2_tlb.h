@@ -124,14 +124,9 @@ class L2Tlb {
   /// Puts a miss's time since its last stamp to a part.
   void charge(Miss& miss, LatencyComponent part) { charge(miss, part, partition_.now()); }
   void charge(Miss& miss, LatencyComponent part, Cycle until);
-  /// The same for time that another device has put to parts of its own.
-  static void charge_elsewhere(Miss& miss, std::uint64_t cycles) {
-    miss.stamp += cycles;
-    miss.accounted += cycles;
-  }
 
   L2TlbStats& stats() { return stats_; }
-  MissStats& miss_stats() { return miss_stats_; }
+  MissStats& miss_stats() { return ledger_.sums(partition_.device()); }
   bool idle() const { return mshrs_.used() == 0 && blocked_.empty(); }
   std::string describe_waiting();
 
@@ -177,7 +172,7 @@ class L2Tlb {
   Cycle next_snapshot_ = kNever;
   std::vector<Snapshot> snapshots_;
   L2TlbStats stats_;
-  MissStats miss_stats_;
+  LatencyLedger ledger_;
 };
 
 }  // namespace nearfar

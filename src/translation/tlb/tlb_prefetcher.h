@@ -3,9 +3,9 @@
 // The L2 TLB asks when a request misses, when a mapping that was asked for is filled, and when a mapping that was
 // fetched ahead is used for the first time. The answer is a few pages. Those that are held or pending already are
 // passed over. A page is dropped where half of the MSHRs wait for pages that nobody has asked for, where no MSHR is
-// free, and where the walkers below have no free place in their queue. One that has its place waits for its turn like
-// any miss; what finds no mapping is forgotten: nothing is moved, and no fault is sent. A request that comes meanwhile
-// joins it, and is measured from then on.
+// free or requests wait for one, and where the walkers below have no free place in their queue. One that has its place
+// waits for its turn like any miss; what finds no mapping is forgotten: nothing is moved, and no fault is sent. A
+// request that comes meanwhile joins it, and is measured from then on.
 #pragma once
 
 #include <array>
