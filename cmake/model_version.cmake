@@ -1,4 +1,4 @@
-# Writes OUTPUT, a source file that holds a hash of the sources which results depend on: of the paths below ROOT in
+# Writes OUTPUT, a source file, and HEADER, for plug-ins, that hold a hash of the sources which results depend on: of the paths below ROOT in
 # SOURCES and of what is in them. Run at build time, so that a rebuilt model always has a version of its own.
 file(STRINGS ${SOURCES} paths)
 set(text "")
@@ -16,4 +16,9 @@ namespace nearfar {
 std::string_view model_version() { return \"${version}\"; }
 
 }  // namespace nearfar
+")
+file(WRITE ${HEADER} "// Made by cmake/model_version.cmake.
+#pragma once
+
+#define NEARFAR_MODEL_VERSION \"${version}\"
 ")

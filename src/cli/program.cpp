@@ -21,6 +21,7 @@
 #include "config/error.h"
 #include "config/nearest.h"
 #include "machine/run.h"
+#include "study/plugins.h"
 #include "study/runner.h"
 
 namespace nearfar {
@@ -172,6 +173,13 @@ int run_program(std::vector<std::string> words) {
   program.formatter(std::make_shared<HelpFormatter>());
   program.set_help_flag("-h,--help", "Show this help");
   program.set_version_flag("--version", fmt::format("nearfar {}", version()), "Show the version");
+  std::vector<std::string> plugins;
+  program
+      .add_option("--plugin", plugins,
+                  "Load designs and workloads from this shared object (repeatable; also NEARFAR_PLUGINS=a.so:b.so)")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   program.require_subcommand(0, 1);
   const std::vector<Command> commands = {
       add_run_command(program),       add_compare_command(program),      add_study_command(program),
@@ -192,7 +200,10 @@ int run_program(std::vector<std::string> words) {
     return explain_parse_error(program, error);
   }
   const auto chosen = std::ranges::find_if(commands, [](const Command& command) { return command.app->parsed(); });
-  return perform(chosen->perform);
+  return perform([&] {
+    load_plugins(plugins);
+    chosen->perform();
+  });
 }
 
 }  // namespace nearfar

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/version.h"
+#include "study/plugins.h"
 #include "study/run_key.h"
 
 namespace nearfar {
@@ -93,6 +94,12 @@ Json json_of(const Report& report) {
   out["size"] = size_name(report.experiment.size);
   out["system"] = report.machine.system;
   out["designs"] = report.machine.designs;
+  for (const LoadedPlugin& plugin : loaded_plugins()) {
+    Json entry;
+    entry["file"] = plugin.path;
+    entry["sha256"] = plugin.hash;
+    out["plugins"].push_back(entry);
+  }
   out["seed"] = report.experiment.seed;
   if (!report.experiment.input.empty()) out["input"] = report.experiment.input;
   out["threads"] = report.experiment.threads;

@@ -18,7 +18,9 @@ std::optional<fs::path> above_program(const std::string& name) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   for (fs::path at = program.parent_path(); !error; at = at.parent_path()) {
-    if (fs::is_directory(at / name, error)) return at / name;
+    for (const fs::path& folder : {at / name, at / "share/nearfar" / name}) {
+      if (fs::is_directory(folder, error)) return folder;
+    }
     if (at == at.parent_path()) break;
     error.clear();
   }

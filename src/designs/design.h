@@ -17,11 +17,12 @@ namespace nearfar {
 struct Design {
   std::string name;
   std::string sentence;
-  std::vector<std::string> seams;        ///< the places of a chain are seams of their own
-  std::vector<TranslationKind> systems;  ///< where its seams exist, that of its study first
-  std::vector<std::string> settings;     ///< key=value
-  std::shared_ptr<PlugIn> (*make)() = nullptr;
-  std::vector<std::string> parts{};  ///< of a design that is several others together
+  std::vector<std::string> seams{};             ///< the places of a chain are seams of their own
+  std::vector<TranslationKind> systems{};       ///< where its seams exist, that of its study first
+  std::vector<std::string> settings{};          ///< key=value
+  std::shared_ptr<PlugIn> (*make)() = nullptr;  ///< its parameters, components and statistics
+  std::vector<std::string> parts{};             ///< of a design that is several others together
+  std::string readme{};                         ///< what it is and which paper it is from: a file
 };
 
 /// All designs, by name.

@@ -7,6 +7,11 @@
 
 namespace nearfar {
 
+/// IOMMU or GPU → GPU: does your L2 TLB hold `page`? `stamp` names the question.
+inline const MessageKind kTlbQuery = add_message_kind({.name = "tlb-query"});
+/// GPU → who asked: `held`, with `mapping`; `accounted` cycles went to the lookup.
+inline const MessageKind kTlbReply = add_message_kind({.name = "tlb-reply", .response = true});
+
 /// Has `handler` called when the lookup for this question has been made.
 inline void start_foreign_lookup(Partition& partition, L2Tlb& tlb, const Message& question, HandlerId handler) {
   Transaction* t = partition.pool().allocate<Transaction>();
@@ -20,7 +25,7 @@ inline void start_foreign_lookup(Partition& partition, L2Tlb& tlb, const Message
 inline Message finish_foreign_lookup(Partition& partition, L2Tlb& tlb, Transaction* t) {
   Message reply = Message::get(*t);
   partition.pool().release(t);
-  reply.kind = MessageKind::TlbReply;
+  reply.kind = kTlbReply;
   reply.accounted = static_cast<std::uint32_t>(partition.now()) - reply.accounted;
   if (const Mapping* held = tlb.array().use(reply.page)) {
     reply.held = true;

@@ -56,7 +56,7 @@ class L1Tlb {
   using Mshrs = MshrFile<ParkedQueue, PageKey>;
 
   explicit L1Tlb(const TlbSpec& spec)
-      : tlb_(spec.entries, spec.ways), port_(spec.lookups_per_cycle), latency_(spec.latency), mshrs_(spec.mshrs) {}
+      : tlb_(spec), port_(spec.lookups_per_cycle), latency_(spec.latency), mshrs_(spec.mshrs) {}
 
   /// A sufficient mapping, or null. Counts as a lookup.
   const Mapping* look_up(PageKey page, bool write) {

@@ -11,6 +11,7 @@
 
 #include "config/error.h"
 #include "config/words.h"
+#include "study/plugins.h"
 #include "study/sha256.h"
 
 namespace nearfar {
@@ -29,6 +30,10 @@ std::string_view input_of(std::span<const Application> applications) {
 
 std::string machine_text(const NamedSystem& machine) {
   std::string text = fmt::format("designs {}\n", join(machine.designs, "+"));
+  for (const std::string& design : machine.designs) {
+    const std::string_view plugin = plugin_of_design(design);
+    if (!plugin.empty()) fmt::format_to(std::back_inserter(text), "{} of plug-in {}\n", design, plugin);
+  }
   for (const EffectiveParameter& parameter : machine.loaded.parameters) {
     fmt::format_to(std::back_inserter(text), "{}={}\n", parameter.path, parameter.value);
   }
@@ -39,6 +44,8 @@ std::string program_text(std::span<const Application> applications, std::uint64_
   std::string text;
   for (const Application& application : applications) {
     text += application.name;
+    const std::string_view plugin = plugin_of_workload(application.name);
+    if (!plugin.empty()) fmt::format_to(std::back_inserter(text), " of plug-in {}", plugin);
     for (const ParameterSetting& setting : application.parameters) {
       fmt::format_to(std::back_inserter(text), " {}={}", setting.name, setting.value);
     }

@@ -62,7 +62,18 @@ void MissStats::describe(StatVisitor& visitor) {
                     histogram);
 }
 
-MissStats ServedMisses::total() const {
+void LatencyLedger::charge(TimeAccount& account, DeviceId gpu, PageKey page, LatencyComponent part, Cycle until) {
+  const Cycle from = account.stamp;
+  sums(gpu).parts[static_cast<std::size_t>(part)] += until - from;
+  account.accounted += until - from;
+  account.stamp = until;
+  Timeline* timeline = partition_.timeline();
+  if (timeline == nullptr || from == until) return;
+  timeline->note({TimelineEvent::Kind::Request, gpu.value, 0, name_of(part), from, until, page.value, 0},
+                 page.number());
+}
+
+MissStats LatencyLedger::total() const {
   MissStats sum;
   for (const MissStats& served : by_gpu_) {
     for (std::size_t p = 0; p < kLatencyComponents; ++p) sum.parts[p] += served.parts[p];

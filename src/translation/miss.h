@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "memory/cache/targets.h"
+#include "sim/partition.h"
 #include "sim/timeline.h"
 #include "stats/stat.h"
 #include "translation/page.h"
@@ -56,23 +57,7 @@ struct MissStats {
   std::array<std::uint64_t, kLatencyComponents> parts{};
   Histogram histogram;
 
-  void add(LatencyComponent part, std::uint64_t cycles) { parts[static_cast<std::size_t>(part)] += cycles; }
   void describe(StatVisitor& visitor);
-};
-
-/// Time of misses that passed outside the GPU that waited, in a device that serves several: by that GPU.
-class ServedMisses {
- public:
-  void add(DeviceId gpu, LatencyComponent part, std::uint64_t cycles) {
-    if (by_gpu_.size() <= gpu.value) by_gpu_.resize(gpu.value + std::size_t{1});
-    by_gpu_[gpu.value].add(part, cycles);
-  }
-  /// Parts alone: how many misses there are, the GPU knows.
-  MissStats of(DeviceId gpu) const { return gpu.value < by_gpu_.size() ? by_gpu_[gpu.value] : MissStats{}; }
-  MissStats total() const;
-
- private:
-  std::vector<MissStats> by_gpu_;
 };
 
 enum class MissState : std::uint8_t {
@@ -87,30 +72,70 @@ enum class MissState : std::uint8_t {
 /// A part's name, as statistics and timelines show it.
 const char* name_of(LatencyComponent part);
 
-/// Notes a part of a miss's time under the GPU that waits, wherever it passed.
-inline void add_timeline_component(Timeline* timeline, DeviceId gpu, PageKey page, LatencyComponent part, Cycle from,
-                                   Cycle until) {
-  if (timeline == nullptr || from == until) return;
-  timeline->note({TimelineEvent::Kind::Request, gpu.value, 0, name_of(part), from, until, page.value, 0},
-                 page.number());
-}
+/// How much of the time of a miss, or of a fault that it led to, has been put to components, in whichever device.
+struct TimeAccount {
+  Cycle stamp = 0;              ///< up to here
+  std::uint64_t accounted = 0;  ///< cycles that have been
+
+  /// Another device has put these cycles to components.
+  void skip(std::uint64_t cycles) {
+    stamp += cycles;
+    accounted += cycles;
+  }
+};
+
+/// The one place in a device where the time of misses is put to components: into sums by the GPU that waits, and onto
+/// the timeline.
+class LatencyLedger {
+ public:
+  /// For the misses of all GPUs from `first` on.
+  explicit LatencyLedger(Partition& partition, DeviceId first = DeviceId{0}) : partition_(partition), first_(first) {}
+
+  /// Time since the account's stamp, until now or until `until`.
+  void charge(TimeAccount& account, DeviceId gpu, PageKey page, LatencyComponent part) {
+    charge(account, gpu, page, part, partition_.now());
+  }
+  void charge(TimeAccount& account, DeviceId gpu, PageKey page, LatencyComponent part, Cycle until);
+
+  /// The sums of a GPU. Where another device counts its misses, only their parts are here.
+  MissStats& sums(DeviceId gpu) {
+    const std::size_t index = gpu.value - first_.value;
+    if (by_gpu_.size() <= index) by_gpu_.resize(index + 1);
+    return by_gpu_[index];
+  }
+  MissStats of(DeviceId gpu) const {
+    const std::size_t index = gpu.value - first_.value;
+    return index < by_gpu_.size() ? by_gpu_[index] : MissStats{};
+  }
+  /// The parts of all GPUs together.
+  MissStats total() const;
+
+ private:
+  Partition& partition_;
+  DeviceId first_;
+  std::vector<MissStats> by_gpu_;
+};
+
+/// The ledger of a device that serves the misses of several GPUs.
+using ServedMisses = LatencyLedger;
 
 struct Miss {
   PageKey page;
   Targets targets;  ///< compute units
   Cycle since = 0;  ///< when the miss was known
-  Cycle stamp = 0;  ///< up to here its time has been put to a part
+  TimeAccount time;
   MissState state = MissState::Walk;
   bool write = false;        ///< a store waits
   bool stale = false;        ///< an invalidation came while it was waiting or walking
   bool invalidated = false;  ///< an invalidation, `epoch`, came while the host was asked
   bool replayed = false;     ///< its time from here on is the replay's
-  bool raced = false;  ///< the IOMMU is asked beside others: it puts no time to parts, since its answer may be dropped
+  bool unmeasured = false;   ///< who is asked puts no time to parts, since its answer may be dropped
+  bool prefetch = false;     ///< nobody waits for it (tlb_prefetcher.h)
+  bool ahead = false;        ///< what has been asked for below is a prefetch, which may be dropped there
   Epoch epoch = 0;
   std::uint16_t number = 0;        ///< of its last fault
   std::uint64_t merged = 0;        ///< requests that joined
   std::uint64_t merged_since = 0;  ///< sum of the cycles in which they did
-  std::uint64_t accounted = 0;     ///< cycles put to parts, in all devices
 };
 
 }  // namespace nearfar

@@ -24,8 +24,13 @@ void TranslationSpec::describe(Section& section) {
 
 void PlainTlbSpec::describe(Section& section) {
   section.integer("entries", entries, {0, 1U << 24}, "pages", "Pages it holds; 0 holds every page it is given.");
-  section.integer("ways", ways, {1, 256}, "ways", "Associativity; true LRU in a set.");
+  section.integer("ways", ways, {1, 256}, "ways", "Associativity.");
   section.cycles("latency", latency, {0, 100'000}, "Of a lookup, fully pipelined.");
+  section.choice<TlbReplacementKind>(
+      "replacement", replacement,
+      {{"lru", TlbReplacementKind::Lru}, {"fifo", TlbReplacementKind::Fifo}, {"random", TlbReplacementKind::Random}},
+      "Which mapping of a full set leaves: the least recently used, the first that "
+      "came, or any (the same in every run).");
 }
 
 void PortedTlbSpec::describe(Section& section) {

@@ -27,11 +27,15 @@ struct TranslationSpec {
   void describe(Section& section);
 };
 
+/// Which mapping of a full set leaves.
+enum class TlbReplacementKind : std::uint8_t { Lru, Fifo, Random };
+
 /// A TLB that any number of lookups may enter, and whose misses wait elsewhere.
 struct PlainTlbSpec {
   std::uint32_t entries = 512;  // 0: unlimited
   std::uint32_t ways = 16;
   Cycle latency = 10;
+  TlbReplacementKind replacement = TlbReplacementKind::Lru;
 
   void describe(Section& section);
 };

@@ -6,23 +6,48 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <cctype>
 #include <cstdlib>
 
 #include "config/error.h"
 #include "config/nearest.h"
+#include "workload/add_workload.h"
 #include "workload/catalog/entries.h"
 
 namespace nearfar {
 namespace {
 
-/// Sorted by name, upper and lower case being the same.
-constexpr std::array kEntries{
+/// The simulator's own, sorted by name, upper and lower case being the same.
+constexpr std::array kOwnEntries{
     &kAes,    &kAls,  &kAtax,    &kBackProp, &kBellmanFord, &kBicg,    &kBs,     &kBsch, &kC2d,    &kColor,
     &kConv2d, &kCt,   &kDct,     &kDh,       &kDiffusion,   &kEqwp,    &kFft,    &kFir,  &kFw,     &kFwt,
     &kGemm,   &kGemv, &kGesummv, &kHist,     &kHit,         &kHotspot, &kIm2col, &kJ2d,  &kJacobi, &kKm,
     &kLu,     &kLud,  &kMm,      &kMm2,      &kMm3,         &kMt,      &kMtw,    &kMvt,  &kNw,     &kPageRank,
     &kPr,     &kRd,   &kRs,      &kSc,       &kSc2,         &kSf,      &kSla,    &kSssp, &kSt};
 const std::array<std::string, 3> kSizeNames{"small", "medium", "paper"};
+
+/// All that can be named, in the order of their names.
+struct Known {
+  std::vector<CatalogEntry> entries;
+  std::vector<WorkloadInfo> infos;
+
+  Known() {
+    for (const CatalogEntry* entry : kOwnEntries) {
+      entries.push_back(*entry);
+      infos.push_back(entry->info());
+    }
+  }
+};
+
+Known& known() {
+  static Known all;
+  return all;
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
 
 template <class Range>
 std::vector<std::string> names_of(const Range& range) {
@@ -136,14 +161,22 @@ unsigned Parameters::log2(std::string_view name, std::string_view expected) cons
   return static_cast<unsigned>(std::countr_zero(value));
 }
 
-std::span<const WorkloadInfo> catalog() {
-  static const std::vector<WorkloadInfo> infos = [] {
-    std::vector<WorkloadInfo> all;
-    all.reserve(kEntries.size());
-    for (const CatalogEntry* entry : kEntries) all.push_back(entry->info());
-    return all;
-  }();
-  return infos;
+std::span<const WorkloadInfo> catalog() { return known().infos; }
+
+void add_workload(const CatalogEntry& entry) {
+  Known& all = known();
+  const WorkloadInfo info = entry.info();
+  const std::string name = lower_case(info.name);
+  const auto place =
+      std::ranges::lower_bound(all.infos, name, {}, [](const WorkloadInfo& each) { return lower_case(each.name); });
+  if (place != all.infos.end() && lower_case(place->name) == name) {
+    throw InputError(fmt::format("There is a workload `{}` already.", place->name));
+  }
+  if (name.empty() || name.find_first_of("+, ") != std::string::npos) {
+    throw InputError(fmt::format("A workload cannot have the name `{}`.", info.name));
+  }
+  all.entries.insert(all.entries.begin() + (place - all.infos.begin()), entry);
+  all.infos.insert(place, info);
 }
 
 SizeClass parse_size(std::string_view text) {
@@ -174,7 +207,7 @@ std::shared_ptr<const Workload> make_workload(std::string_view name, SizeClass s
   const std::size_t entry = find(name, input);
   const WorkloadInfo& info = catalog()[entry];
   if (!input.empty()) refuse_generators(info, settings, input);
-  return kEntries[entry]->make({info.name, complete(info, size, settings), input}, seed);
+  return known().entries[entry].make({info.name, complete(info, size, settings), input}, seed);
 }
 
 }  // namespace nearfar

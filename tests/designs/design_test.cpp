@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "config/error.h"
+#include "designs/registry.h"
 #include "machine/script.h"
 
 namespace nearfar::design_test {
@@ -58,6 +60,25 @@ TEST(Designs, OnOneSeamAreRefusedByName) {
   EXPECT_NE(error.find("replication"), std::string::npos) << error;
   EXPECT_NE(error.find("placement"), std::string::npos) << error;
   EXPECT_NE(error_of({"ideal-walkers", "ideal-walkers"}), "");
+}
+
+TEST(Designs, HaveAReadmeEach) {
+  for (const Design& design : all_designs()) {
+    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::path(NEARFAR_SOURCE_DIR) / design.readme))
+        << design.name << ": " << design.readme;
+  }
+}
+
+TEST(Designs, CannotHaveANameThatIsTakenOrMeansSomethingElse) {
+  DesignRegistry registry;
+  const std::size_t before = registry.all().size();
+  for (const char* name : {"idyll", "baseline", "", "a+b", "a,b", "a b"}) {
+    EXPECT_THROW(registry.add({.name = name, .sentence = "A design."}), InputError) << name;
+  }
+  EXPECT_EQ(registry.all().size(), before);
+  registry.add({.name = "another", .sentence = "A design."});
+  EXPECT_TRUE(std::ranges::is_sorted(registry.all(), {}, &Design::name));
+  EXPECT_EQ(registry.all().size(), before + 1);
 }
 
 TEST(Designs, ListEveryStatisticOnce) {

@@ -9,6 +9,7 @@
 
 #include "config/error.h"
 #include "designs/design.h"
+#include "designs/idyll/walk_kind.h"
 #include "designs/mmu_parts.h"
 
 namespace nearfar::idyll_test {
@@ -200,7 +201,7 @@ TEST(WaitOfAMovement, Idyll) {
   EXPECT_EQ(m.unnecessary(), 0U);
   EXPECT_EQ(m.rig.gmmu(1).stats().necessary, 1U);
   EXPECT_EQ(walks_of(m.rig.gmmu(1).walkers(), WalkKind::Update), 1U);
-  EXPECT_EQ(walks_of(m.rig.gmmu(1).walkers(), WalkKind::Writeback), 0U);
+  EXPECT_EQ(walks_of(m.rig.gmmu(1).walkers(), idyll::kWritebackWalk), 0U);
   EXPECT_EQ(m.rig.host().access_bits({0, 9}), 2U);
 }
 
@@ -299,7 +300,7 @@ TEST(Irmb, WritesBackWhenAWalkerIsIdle) {
   }
   rig.run();
   WalkStats& walks = rig.gmmu(0).walkers().stats();
-  EXPECT_EQ(walks.cache_hits[0][static_cast<std::size_t>(WalkKind::Writeback)], 2U);
+  EXPECT_EQ(walks.cache_hits[0][static_cast<std::size_t>(idyll::kWritebackWalk)], 2U);
   EXPECT_EQ(parts.irmb[0]->stats().idle_writebacks, 1U);
   EXPECT_EQ(rig.gmmu(0).stats().necessary, 3U);
   EXPECT_TRUE(rig.idle());
@@ -406,7 +407,7 @@ TEST(Irmb, MappingAfterTheWriteBackIsTheLastWord) {
     rig.ask(0, 9, 0);
     rig.at(0, taken, [&] { parts.irmb[0]->take({0, 9}, 0); });
     rig.run();
-    EXPECT_EQ(walks_of(rig.gmmu(0).walkers(), WalkKind::Writeback), 1U);
+    EXPECT_EQ(walks_of(rig.gmmu(0).walkers(), idyll::kWritebackWalk), 1U);
     EXPECT_EQ(walks_of(rig.gmmu(0).walkers(), WalkKind::Update), 1U);
     EXPECT_EQ(parts.irmb[0]->stats().cancelled, 0U);
     EXPECT_TRUE(rig.gmmu(0).table(0).read(9).valid());
@@ -446,7 +447,7 @@ TEST(Irmb, MappingTakesBackAWriteBackThatWaits) {
   rig.at(0, 950, [&] { parts.irmb[0]->take({0, kRegion}, 0); });
   rig.run();
   EXPECT_EQ(parts.irmb[0]->stats().cancelled, 1U);
-  EXPECT_EQ(walks_of(rig.gmmu(0).walkers(), WalkKind::Writeback), 1U);
+  EXPECT_EQ(walks_of(rig.gmmu(0).walkers(), idyll::kWritebackWalk), 1U);
   EXPECT_EQ(rig.gmmu(0).stats().unnecessary, 2U);
   EXPECT_EQ(parts.irmb[0]->pending(), 1U);
   EXPECT_GT(rig.answered(0, 9), 0U);

@@ -152,6 +152,7 @@ class TinySettings {
 inline void TinySettings::of_designs() {
   static const char* kOverflows[] = {"conservative", "drop", "exact"};
   static const char* kModes[] = {"dws++", "dws", "strict"};
+  static const char* kReplacements[] = {"lru", "fifo", "random"};
   if (has("trans-fw-prt")) {
     set("trans_fw.prt.buckets", 1 + seed_ % 3);
     set("trans_fw.prt.overflow_counters", 1 + seed_ % 4);
@@ -176,6 +177,12 @@ inline void TinySettings::of_designs() {
   if (has("tlb-probing")) set("tlb_probing.overlap", seed_ % 4 < 2 ? "true" : "false");
   if (has("dws")) set("dws.mode", kModes[seed_ % 3]);
   if (has("pte-cache")) set("pte_cache.lines", 1 + seed_ % 5);
+  if (has("next-page")) {
+    set("next_page.degree", 1 + seed_ % 4);
+    set("next_page.tagged", seed_ % 3 == 0 ? "false" : "true");
+    set("gpu.l2_tlb.replacement", kReplacements[seed_ % 3]);
+    set("gpu.l1_tlb.replacement", kReplacements[(seed_ + 1) % 3]);
+  }
 }
 
 /// A tiny machine of one kind with designs in it.

@@ -3,6 +3,7 @@
 
 #include "designs/design.h"
 #include "designs/mmu_parts.h"
+#include "designs/trans_fw/messages.h"
 
 namespace nearfar::trans_fw_test {
 namespace {
@@ -292,7 +293,7 @@ TEST(Ft, InvalidationFailsAForwardThatWaitsAtOnce) {
   rig.at(3, 599, [&] { EXPECT_EQ(forward.parts.ft->stats().failures, 0U); });
   rig.at(3, 600, [&] { EXPECT_EQ(forward.parts.ft->stats().failures, 1U); });
   forward.run();
-  EXPECT_EQ(rig.gmmu(1).walkers().stats().walks[static_cast<std::size_t>(WalkKind::Forwarded)], 0U);
+  EXPECT_EQ(rig.gmmu(1).walkers().stats().walks[static_cast<std::size_t>(trans_fw::kForwardedWalk)], 0U);
   EXPECT_EQ(rig.gmmu(1).walkers().stats().withdrawn, 1U);
 }
 
@@ -311,7 +312,7 @@ TEST(Ft, GpuThatIsAskedMayFindItInItsL2Tlb) {
   rig.ask(0, 9, 1000);
   rig.run();
   EXPECT_EQ(parts.responder[1]->stats().tlb_hits, 1U);
-  EXPECT_EQ(walks_of(rig.gmmu(1).walkers(), WalkKind::Forwarded), 0U);
+  EXPECT_EQ(walks_of(rig.gmmu(1).walkers(), trans_fw::kForwardedWalk), 0U);
   EXPECT_EQ(rig.part(LatencyComponent::RemoteWalk), 10U);
   EXPECT_EQ(rig.mapping_of(0, 9).page.device(), DeviceId{1});
   EXPECT_EQ(rig.all_parts(), rig.latency());

@@ -55,7 +55,7 @@ TEST_P(WalkDesignStorm, AnswersEveryRequestOnce) {
   const PagePolicy policies[] = {PagePolicy::OnTouch, PagePolicy::FirstTouch, PagePolicy::AccessCounter,
                                  PagePolicy::Replication};
   RigOptions o = RigOptions::mmu(one_of({2, 3}), policies[random() % 4]);
-  o.l2_tlb = {one_of({1, 2, 8}), 1, 10, 0, one_of({2, 8, 32})};
+  o.l2_tlb = {{{one_of({1, 2, 8}), 1, 10}, 0}, one_of({2, 8, 32})};
   o.gmmu.gmmu.walkers = one_of({1, 2, 3});
   o.gmmu.gmmu.queue = one_of({1, 2, 16});
   o.gmmu.gmmu.cache.entries = one_of({0, 2, 128});

@@ -51,7 +51,7 @@ struct RigOptions {
   unsigned gpus = 1;
   GmmuOptions gmmu;
   HostMmuOptions host;
-  TlbSpec l2_tlb{512, 16, 10, 0, 256};
+  TlbSpec l2_tlb{{{512, 16, 10}, 0}, 256};
   IommuSpec iommu;
   bool ats = false;
   CounterRegion counter_region = CounterRegion::Page;

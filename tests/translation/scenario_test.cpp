@@ -134,7 +134,7 @@ TEST(WalkCache, EvictsTheLeastRecentlyUsed) {
 /// One request after another, far apart: then a TLB is a plain LRU list.
 TEST(L2TlbHits, AreThoseOfAPlainLruOverTheSameRequests) {
   RigOptions options = RigOptions::mmu(1);
-  options.l2_tlb = {16, 4, 10, 0, 8};
+  options.l2_tlb = {{{16, 4, 10}, 0}, 8};
   Rig rig(options, 0, 128);
   std::vector<std::vector<std::uint64_t>> sets(4);
   std::uint64_t expected = 0;
@@ -163,7 +163,7 @@ TEST(L2TlbHits, AreThoseOfAPlainLruOverTheSameRequests) {
 
 TEST(Ats, WalkAndIommuHit) {
   RigOptions options = RigOptions::with_iommu(1);
-  options.l2_tlb = {1, 1, 10, 0, 16};
+  options.l2_tlb = {{{1, 1, 10}, 0}, 16};
   Rig rig(options, 0, 64);
   rig.ask(0, 7, 0);
   rig.ask(0, 8, 2000);  // evicts 7 from the L2 TLB
@@ -211,7 +211,7 @@ TEST(Ats, ProcessesDoNotHitOneAnother) {
 TEST(Ats, UnlimitedTlbMissesEachPageOnce) {
   RigOptions options = RigOptions::with_iommu(1);
   options.iommu.tlb.entries = 0;
-  options.l2_tlb = {1, 1, 10, 0, 256};
+  options.l2_tlb = {{{1, 1, 10}, 0}, 256};
   Rig rig(options, 0, 10'000);
   for (std::uint64_t i = 0; i < 20'000; ++i) rig.ask(0, i % 10'000, i * 600);
   rig.run();

@@ -25,7 +25,7 @@ inline Storm make_storm(std::uint64_t seed) {
                                  PagePolicy::Replication};
   Storm storm{RigOptions::mmu(one_of({2, 3, 4}), policies[seed % 4]), one_of({2, 5, 20})};
   RigOptions& o = storm.options;
-  o.l2_tlb = {one_of({1, 2, 8}), 1, 10, one_of({0, 1}), one_of({1, 2, 8})};
+  o.l2_tlb = {{{one_of({1, 2, 8}), 1, 10}, one_of({0, 1})}, one_of({1, 2, 8})};
   o.gmmu.gmmu.walkers = one_of({1, 2});
   o.gmmu.gmmu.queue = one_of({1, 2});
   o.gmmu.gmmu.ingress = one_of({1, 2, 64});

@@ -77,6 +77,56 @@ RC_GTEST_PROP(TlbArray, IsATrueLruOfEachSet, ()) {
   }
 }
 
+/// As PlainTlb, but a use changes nothing.
+RC_GTEST_PROP(TlbArray, CanBeAFifoOfEachSet, ()) {
+  const auto sets = *rc::gen::inRange<std::uint32_t>(1, 6);
+  const auto ways = *rc::gen::inRange<std::uint32_t>(1, 9);
+  Tlb tlb(sets * ways, ways, TlbReplacementKind::Fifo);
+  std::vector<std::list<PageKey>> plain(sets);  // the first that came in front
+  for (unsigned i = 0; i < 400; ++i) {
+    const PageKey page{0, *rc::gen::inRange<std::uint64_t>(0, 40)};
+    std::list<PageKey>& set = plain[page.number() % sets];
+    const auto found = std::find(set.begin(), set.end(), page);
+    switch (*rc::gen::inRange(0, 4)) {
+      case 0:
+        RC_ASSERT(tlb.erase(page) == (found != set.end()));
+        if (found != set.end()) set.erase(found);
+        break;
+      case 1: {
+        const auto victim = tlb.insert(page, {PhysPage{page.value}, true, 0});
+        const bool full = found == set.end() && set.size() == ways;
+        RC_ASSERT(victim.has_value() == full);
+        if (full) {
+          RC_ASSERT(victim->page == set.front());
+          set.pop_front();
+        }
+        if (found == set.end()) set.push_back(page);
+        break;
+      }
+      default: RC_ASSERT((tlb.use(page) != nullptr) == (found != set.end()));
+    }
+  }
+}
+
+TEST(TlbArray, ReplacedAtRandomLosesEveryWayInTurnAndTheSameInEveryRun) {
+  static constexpr std::uint32_t kWays = 8;
+  const auto victims = [] {
+    Tlb tlb(kWays, kWays, TlbReplacementKind::Random);
+    std::vector<std::uint64_t> out;
+    for (std::uint64_t page = 0; page < 1000; ++page) {
+      const auto victim = tlb.insert(PageKey{0, page}, {PhysPage{page}, true, 0});
+      EXPECT_EQ(victim.has_value(), page >= kWays);
+      if (victim) out.push_back(victim->page.number());
+    }
+    EXPECT_EQ(tlb.size(), kWays);
+    return out;
+  };
+  const std::vector<std::uint64_t> first = victims();
+  EXPECT_EQ(first, victims());
+  EXPECT_EQ(std::set<std::uint64_t>(first.begin(), first.end()).size(), first.size());
+  EXPECT_FALSE(std::is_sorted(first.begin(), first.end()));
+}
+
 RC_GTEST_PROP(TlbArray, WithoutLimitHoldsEverything, ()) {
   Tlb tlb(0, 1);
   std::set<std::uint64_t> plain;
@@ -135,8 +185,8 @@ RC_GTEST_PROP(PageTableInMemory, ReadsBackWhatWasWritten, ()) {
     const std::uint64_t number =
         *rc::gen::oneOf(rc::gen::inRange<std::uint64_t>(0, 2000), rc::gen::inRange<std::uint64_t>(0, limit));
     if (*rc::gen::inRange(0, 2) == 0) {
-      const PhysPage page{DeviceId{static_cast<std::uint16_t>(*rc::gen::inRange(0, 128))},
-                          *rc::gen::inRange<std::uint64_t>(0, 1ULL << 32)};
+      const PhysPage page{DeviceId{static_cast<std::uint16_t>(*rc::gen::inRange(0, 1025))},
+                          *rc::gen::inRange<std::uint64_t>(0, 1ULL << 27)};
       table.write(number, Pte::leaf({page, true, 0}, size.bits != 0));
       plain[number] = page.value;
     }
@@ -165,12 +215,12 @@ RC_GTEST_PROP(PageTableInMemory, HasAsManyNodesAsItSays, ()) {
 }
 
 TEST(PageTableEntry, KeepsItsFieldsApart) {
-  Pte entry = Pte::leaf({PhysPage{DeviceId{0xff}, 0xffff'ffff}, false, 0}, true);
+  Pte entry = Pte::leaf({PhysPage{DeviceId{0x1fff}, 0x7ff'ffff}, false, 0}, true);
   entry.set_access_bits(0x7ff);
   EXPECT_TRUE(entry.valid());
   EXPECT_FALSE(entry.writable());
   EXPECT_TRUE(entry.large());
-  EXPECT_EQ(entry.page(), (PhysPage{DeviceId{0xff}, 0xffff'ffff}));
+  EXPECT_EQ(entry.page(), (PhysPage{DeviceId{0x1fff}, 0x7ff'ffff}));
   EXPECT_EQ(entry.access_bits(), 0x7ffU);
   EXPECT_EQ(entry.bits() >> 63, 0U);
   entry.invalidate();

@@ -1,9 +1,9 @@
-#include "designs/asap/plug_in.h"
-
+// ASAP as a design: `asap`, in the GMMUs and in the host's MMU.
 #include <fmt/format.h>
 
 #include "config/configuration.h"
 #include "designs/asap/asap.h"
+#include "designs/registry.h"
 #include "designs/walk_units.h"
 
 namespace nearfar {
@@ -47,6 +47,13 @@ class Asap final : public BesideWalkers<Asap, AsapStats> {
 
 }  // namespace
 
-std::shared_ptr<PlugIn> make_asap() { return std::make_shared<Asap>(); }
+void register_asap(DesignRegistry& registry) {
+  registry.add({.name = "asap",
+                .sentence = "Entries of the lower levels are fetched when a walk begins, in parallel with it.",
+                .seams = {"walk access"},
+                .systems = {TranslationKind::Mmu},
+                .make = make_plug_in<Asap>,
+                .readme = "src/designs/asap/README.md"});
+}
 
 }  // namespace nearfar

@@ -1,10 +1,10 @@
-#include "designs/dws/plug_in.h"
-
+// DWS as a design: an order of walks in the pool of walkers that several processes share.
 #include <fmt/format.h>
 
 #include "config/configuration.h"
 #include "config/error.h"
 #include "designs/dws/walk_stealer.h"
+#include "designs/registry.h"
 #include "host/host.h"
 #include "machine/statistics.h"
 
@@ -62,6 +62,13 @@ class Dws final : public PlugIn {
 
 }  // namespace
 
-std::shared_ptr<PlugIn> make_dws() { return std::make_shared<Dws>(); }
+void register_dws(DesignRegistry& registry) {
+  registry.add({.name = "dws",
+                .sentence = "Each process owns walkers; a walker without work of its owner's steals another's.",
+                .seams = {"walk order"},
+                .systems = {TranslationKind::Ats, TranslationKind::Mmu},
+                .make = make_plug_in<Dws>,
+                .readme = "src/designs/dws/README.md"});
+}
 
 }  // namespace nearfar

@@ -8,8 +8,8 @@ void DirectoryStats::describe(StatVisitor& visitor) {
                   alias_targets);
 }
 
-std::bitset<kMaxGpus> AccessBits::gpus(unsigned bits, DeviceId kept) const {
-  std::bitset<kMaxGpus> named;
+GpuSet AccessBits::gpus(unsigned bits, DeviceId kept) const {
+  GpuSet named;
   for (unsigned g = 0; g < gpus_; ++g) {
     const DeviceId gpu{static_cast<std::uint16_t>(g)};
     if (gpu != kept && (bits & bit(gpu)) != 0) named.set(g);
@@ -28,10 +28,10 @@ void InPteDirectory::add(PageKey page, DeviceId gpu) {
 }
 
 void InPteDirectory::read(PageKey page, DeviceId, DeviceId kept) {
-  const std::bitset<kMaxGpus> named = bits_.gpus(mmu_.access_bits(page), kept);
+  const GpuSet named = bits_.gpus(mmu_.access_bits(page), kept);
   mmu_.set_access_bits(page, kept == host_ ? 0 : bits_.bit(kept));
   stats_.targets += named.count();
-  stats_.alias_targets += (named & ~mmu_.driver().record(page).holders).count();
+  stats_.alias_targets += named.count_without(mmu_.driver().record(page).holders);
   mmu_.driver().targets_known(page, named);
 }
 

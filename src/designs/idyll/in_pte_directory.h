@@ -22,7 +22,7 @@ class AccessBits {
  public:
   AccessBits(unsigned gpus, unsigned count) : gpus_(gpus), count_(count) {}
   unsigned bit(DeviceId gpu) const { return 1U << gpu.value % count_; }
-  std::bitset<kMaxGpus> gpus(unsigned bits, DeviceId kept) const;
+  GpuSet gpus(unsigned bits, DeviceId kept) const;
 
  private:
   unsigned gpus_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "designs/idyll/walk_kind.h"
+
 namespace nearfar {
 
 void IrmbStats::describe(StatVisitor& visitor) {
@@ -157,7 +159,7 @@ void Irmb::walk_next(WriteBack& buffer) {
     take_waiting();
     return;
   }
-  buffer.walk = &gmmu_.walk_for(*this, WalkKind::Writeback, buffer.pages.page(buffer.pages.offsets[buffer.next]));
+  buffer.walk = &gmmu_.walk_for(*this, idyll::kWritebackWalk, buffer.pages.page(buffer.pages.offsets[buffer.next]));
   gmmu_.walkers().submit(*buffer.walk, WalkSource::Writeback);
 }
 

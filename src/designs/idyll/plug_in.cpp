@@ -1,11 +1,11 @@
-#include "designs/idyll/plug_in.h"
-
+// IDYLL as plug-ins: its directory, in page-table entries or in memory, and its lazy invalidation.
 #include <fmt/format.h>
 
 #include "config/configuration.h"
 #include "designs/idyll/in_pte_directory.h"
 #include "designs/idyll/irmb.h"
 #include "designs/idyll/vm_table.h"
+#include "designs/registry.h"
 #include "gpu/gpu.h"
 #include "host/host.h"
 #include "machine/statistics.h"
@@ -116,8 +116,32 @@ class Lazy final : public PlugIn {
 
 }  // namespace
 
-std::shared_ptr<PlugIn> make_idyll_dir() { return std::make_shared<Dir>(); }
-std::shared_ptr<PlugIn> make_idyll_inmem() { return std::make_shared<InMem>(); }
-std::shared_ptr<PlugIn> make_idyll_lazy() { return std::make_shared<Lazy>(); }
+void register_idyll(DesignRegistry& registry) {
+  constexpr const char* kReadme = "src/designs/idyll/README.md";
+  registry.add(
+      {.name = "idyll",
+       .sentence = "Only GPUs that may have a mapping are told when a page moves, and they write their tables later.",
+       .systems = {TranslationKind::Mmu},
+       .parts = {"idyll-dir", "idyll-lazy"},
+       .readme = kReadme});
+  registry.add({.name = "idyll-dir",
+                .sentence = "Bits in the host's page-table entries name the GPUs to tell when a page moves.",
+                .seams = {"whom to invalidate"},
+                .systems = {TranslationKind::Mmu},
+                .make = make_plug_in<Dir>,
+                .readme = kReadme});
+  registry.add({.name = "idyll-inmem",
+                .sentence = "A table in memory, with a cache, names the GPUs to tell when a page moves.",
+                .seams = {"whom to invalidate"},
+                .systems = {TranslationKind::Mmu},
+                .make = make_plug_in<InMem>,
+                .readme = kReadme});
+  registry.add({.name = "idyll-lazy",
+                .sentence = "Invalidations are merged in a buffer and reach the page table when walkers are idle.",
+                .seams = {"before the GMMU walk, place 1", "how to invalidate"},
+                .systems = {TranslationKind::Mmu},
+                .make = make_plug_in<Lazy>,
+                .readme = kReadme});
+}
 
 }  // namespace nearfar

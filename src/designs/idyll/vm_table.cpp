@@ -72,10 +72,10 @@ void VmTable::on_read(Transaction* t) {
   const DeviceId kept{t->destination};
   mmu_.partition().pool().release(t);
   std::uint32_t& bits = table_[page.value];
-  const std::bitset<kMaxGpus> named = bits_.gpus(bits, kept);
+  const GpuSet named = bits_.gpus(bits, kept);
   bits = to == host_ ? 0 : bits_.bit(to);
   stats_.targets += named.count();
-  stats_.alias_targets += (named & ~mmu_.driver().record(page).holders).count();
+  stats_.alias_targets += named.count_without(mmu_.driver().record(page).holders);
   mmu_.driver().targets_known(page, named);
 }
 

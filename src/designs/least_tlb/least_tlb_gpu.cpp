@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "designs/foreign_lookup.h"
+#include "designs/least_tlb/messages.h"
 #include "sim/error.h"
 
 namespace nearfar {
@@ -39,7 +40,7 @@ void LeastTlbGpu::evicted(const Tlb::Entry& victim) {
     return;
   }
   Message message;
-  message.kind = MessageKind::TlbVictim;
+  message.kind = least_tlb::kVictim;
   message.page = victim.page;
   message.mapping = victim.mapping;
   message.stamp = ChainedNote{victim.note, chain_}.pack();
@@ -48,11 +49,11 @@ void LeastTlbGpu::evicted(const Tlb::Entry& victim) {
 }
 
 bool LeastTlbGpu::on_message(const Message& message) {
-  if (message.kind == MessageKind::TlbSpill) {
+  if (message.kind == least_tlb::kSpill) {
     take_spill(message);
     return true;
   }
-  if (message.kind != MessageKind::TlbQuery) return false;
+  if (message.kind != kTlbQuery) return false;
   start_foreign_lookup(partition_, tlb_, message, lookup_handler_);
   return true;
 }
@@ -83,7 +84,7 @@ void LeastTlbGpu::take_spill(const Message& message) {
 
 void LeastTlbGpu::spill_gone(PageKey page) {
   Message message;
-  message.kind = MessageKind::SpillGone;
+  message.kind = least_tlb::kSpillGone;
   message.page = page;
   messenger_.send(host_, message);
 }

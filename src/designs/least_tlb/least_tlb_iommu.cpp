@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "designs/foreign_lookup.h"
+#include "designs/least_tlb/messages.h"
 #include "sim/error.h"
 
 namespace nearfar {
@@ -76,7 +78,7 @@ void LeastTlbIommu::ask(PendingTranslation& pending, DeviceId gpu) {
   asked_[pending.id] = partition_.now();
   count(pending.page, [](LeastTlbProcessStats& stats) { ++stats.remote_forwards; });
   Message message;
-  message.kind = MessageKind::TlbQuery;
+  message.kind = kTlbQuery;
   message.page = pending.page;
   message.stamp = pending.id;
   messenger_.send(gpu, message);
@@ -93,22 +95,27 @@ void LeastTlbIommu::note_held(const PendingTranslation& pending) {
 // ------------------------------------------------------------------------------------------------------- what GPUs say
 
 bool LeastTlbIommu::on_message(const Message& message) {
-  switch (message.kind) {
-    case MessageKind::TlbReply: {
-      const Cycle usable = asked_[message.stamp] + spec_.remote_latency;
-      if (usable <= partition_.now()) {
-        take_reply(message);
-        return true;
-      }
-      Transaction* t = partition_.pool().allocate<Transaction>();
-      message.put(*t);
-      partition_.schedule(t, late_handler_, usable);
-      return true;
-    }
-    case MessageKind::TlbVictim: take_victim(message); return true;
-    case MessageKind::SpillGone: tracker_.erase(message.from, message.page); return true;
-    default: return false;
+  if (message.kind == kTlbReply) {
+    reply_came(message);
+  } else if (message.kind == least_tlb::kVictim) {
+    take_victim(message);
+  } else if (message.kind == least_tlb::kSpillGone) {
+    tracker_.erase(message.from, message.page);
+  } else {
+    return false;
   }
+  return true;
+}
+
+void LeastTlbIommu::reply_came(const Message& message) {
+  const Cycle usable = asked_[message.stamp] + spec_.remote_latency;
+  if (usable <= partition_.now()) {
+    take_reply(message);
+    return;
+  }
+  Transaction* t = partition_.pool().allocate<Transaction>();
+  message.put(*t);
+  partition_.schedule(t, late_handler_, usable);
 }
 
 void LeastTlbIommu::on_late_reply(Transaction* t) {
@@ -177,7 +184,7 @@ bool LeastTlbIommu::spill(const Tlb::Entry& entry, std::uint32_t chain) {
   count(entry.page, [](LeastTlbProcessStats& stats) { ++stats.spills; });
   tracker_.insert(*receiver, entry.page);
   Message message;
-  message.kind = MessageKind::TlbSpill;
+  message.kind = least_tlb::kSpill;
   message.page = entry.page;
   message.mapping = entry.mapping;
   message.stamp = ChainedNote{state.note(), chain + 1}.pack();

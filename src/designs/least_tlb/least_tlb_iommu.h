@@ -67,6 +67,7 @@ class LeastTlbIommu final : public DesignComponent, public IommuContent {
 
  private:
   void ask(PendingTranslation& pending, DeviceId gpu);
+  void reply_came(const Message& message);
   void on_late_reply(Transaction* t);
   void take_reply(const Message& message);
   void take_victim(const Message& message);

@@ -1,5 +1,4 @@
-#include "designs/least_tlb/plug_in.h"
-
+// least-TLB as a design: its parts in the IOMMU and in every GPU.
 #include <fmt/format.h>
 
 #include <bit>
@@ -8,6 +7,7 @@
 #include "designs/least_tlb/least_tlb_gpu.h"
 #include "designs/least_tlb/least_tlb_iommu.h"
 #include "designs/least_tlb/least_tlb_spec.h"
+#include "designs/registry.h"
 #include "host/host.h"
 #include "machine/statistics.h"
 
@@ -71,6 +71,13 @@ class LeastTlb final : public PlugIn {
 
 }  // namespace
 
-std::shared_ptr<PlugIn> make_least_tlb() { return std::make_shared<LeastTlb>(); }
+void register_least_tlb(DesignRegistry& registry) {
+  registry.add({.name = "least-tlb",
+                .sentence = "The IOMMU TLB holds what L2 TLBs gave up; GPUs share theirs, or take what it spills.",
+                .seams = {"IOMMU TLB content"},
+                .systems = {TranslationKind::Ats},
+                .make = make_plug_in<LeastTlb>,
+                .readme = "src/designs/least_tlb/README.md"});
+}
 
 }  // namespace nearfar

@@ -1,9 +1,10 @@
-#include "designs/neighborhood/plug_in.h"
-
+// Neighborhood-aware coalescing as a design: `neighborhood` at all levels of the page table, `neighborhood-leaf` at the
+// leaf alone. It goes with every pool of walkers that reads its tables entry by entry.
 #include <fmt/format.h>
 
 #include "config/configuration.h"
 #include "designs/neighborhood/walk_coalescer.h"
+#include "designs/registry.h"
 #include "designs/walk_units.h"
 
 namespace nearfar {
@@ -59,7 +60,20 @@ class Neighborhood final : public BesideWalkers<Neighborhood, CoalescerStats> {
 
 }  // namespace
 
-std::shared_ptr<PlugIn> make_neighborhood() { return std::make_shared<Neighborhood>(false); }
-std::shared_ptr<PlugIn> make_neighborhood_leaf() { return std::make_shared<Neighborhood>(true); }
+void register_neighborhood(DesignRegistry& registry) {
+  constexpr const char* kReadme = "src/designs/neighborhood/README.md";
+  registry.add({.name = "neighborhood",
+                .sentence = "A page-table line serves all waiting requests whose entries it has, at every level.",
+                .seams = {"walk order"},
+                .systems = {TranslationKind::Svm, TranslationKind::Ats, TranslationKind::Mmu},
+                .make = []() -> std::shared_ptr<PlugIn> { return std::make_shared<Neighborhood>(false); },
+                .readme = kReadme});
+  registry.add({.name = "neighborhood-leaf",
+                .sentence = "A line of leaf entries serves all waiting requests whose entries it has.",
+                .seams = {"walk order"},
+                .systems = {TranslationKind::Svm, TranslationKind::Ats, TranslationKind::Mmu},
+                .make = []() -> std::shared_ptr<PlugIn> { return std::make_shared<Neighborhood>(true); },
+                .readme = kReadme});
+}
 
 }  // namespace nearfar

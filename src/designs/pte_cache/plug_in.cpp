@@ -1,9 +1,10 @@
-#include "designs/pte_cache/plug_in.h"
-
+// The cache of page-table lines as a design: `pte-cache`, beside every pool of walkers that reads its tables entry by
+// entry.
 #include <fmt/format.h>
 
 #include "config/schema.h"
 #include "designs/pte_cache/pte_cache.h"
+#include "designs/registry.h"
 #include "designs/walk_units.h"
 
 namespace nearfar {
@@ -43,6 +44,13 @@ class PteCacheDesign final : public BesideWalkers<PteCacheDesign, PteCacheStats>
 
 }  // namespace
 
-std::shared_ptr<PlugIn> make_pte_cache() { return std::make_shared<PteCacheDesign>(); }
+void register_pte_cache(DesignRegistry& registry) {
+  registry.add({.name = "pte-cache",
+                .sentence = "A cache of page-table lines beside the walkers.",
+                .seams = {"walk access"},
+                .systems = {TranslationKind::Svm, TranslationKind::Ats, TranslationKind::Mmu},
+                .make = make_plug_in<PteCacheDesign>,
+                .readme = "src/designs/pte_cache/README.md"});
+}
 
 }  // namespace nearfar

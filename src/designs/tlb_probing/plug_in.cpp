@@ -1,6 +1,6 @@
-#include "designs/tlb_probing/plug_in.h"
-
+// TLB probing as a design: a prober in every GPU.
 #include "config/configuration.h"
+#include "designs/registry.h"
 #include "designs/tlb_probing/tlb_prober.h"
 #include "gpu/gpu.h"
 #include "machine/statistics.h"
@@ -31,6 +31,13 @@ class TlbProbing final : public PlugIn {
 
 }  // namespace
 
-std::shared_ptr<PlugIn> make_tlb_probing() { return std::make_shared<TlbProbing>(); }
+void register_tlb_probing(DesignRegistry& registry) {
+  registry.add({.name = "tlb-probing",
+                .sentence = "An L2 TLB miss asks the L2 TLBs of the neighbours on a ring before the IOMMU.",
+                .seams = {"IOMMU TLB content"},
+                .systems = {TranslationKind::Ats},
+                .make = make_plug_in<TlbProbing>,
+                .readme = "src/designs/tlb_probing/README.md"});
+}
 
 }  // namespace nearfar

@@ -41,15 +41,16 @@ TlbProber::TlbProber(Partition& partition, L2Tlb& tlb, Messenger& messenger, con
 }
 
 void TlbProber::missed(PageKey page, Miss& miss) {
-  if (neighbours_.empty()) {
+  // Neighbours are asked for what someone waits for.
+  if (neighbours_.empty() || miss.ahead) {
     below_.missed(page, miss);
     return;
   }
   ++stats_.probes;
   miss.state = MissState::Ats;
-  miss.raced = spec_.overlap;
+  miss.unmeasured = spec_.overlap;
   Message message;
-  message.kind = MessageKind::TlbQuery;
+  message.kind = kTlbQuery;
   message.page = page;
   message.stamp = ++next_number_;
   probes_[page.value] = {next_number_, static_cast<std::uint32_t>(neighbours_.size())};
@@ -58,12 +59,14 @@ void TlbProber::missed(PageKey page, Miss& miss) {
 }
 
 bool TlbProber::on_message(const Message& message) {
-  switch (message.kind) {
-    case MessageKind::TlbQuery: start_foreign_lookup(partition_, tlb_, message, lookup_handler_); return true;
-    case MessageKind::TlbReply: take_reply(message); return true;
-    case MessageKind::AtsResponse: return take_response(message.page);
-    default: return false;
+  if (message.kind == kTlbQuery) {
+    start_foreign_lookup(partition_, tlb_, message, lookup_handler_);
+  } else if (message.kind == kTlbReply) {
+    take_reply(message);
+  } else {
+    return message.kind == MessageKind::AtsResponse && take_response(message.page);
   }
+  return true;
 }
 
 void TlbProber::on_lookup(Transaction* t) {

@@ -44,6 +44,7 @@ class TlbProber final : public DesignComponent, public MissHandler {
 
   void missed(PageKey page, Miss& miss) override;
   void answered(PageKey page) override { below_.answered(page); }
+  bool has_prefetch_room() const override { return below_.has_prefetch_room(); }
 
   const char* name() const override { return "tlb_probing"; }
   void describe(StatVisitor& visitor) override { stats_.describe(visitor); }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "designs/trans_fw/messages.h"
+
 namespace nearfar {
 
 void ForwardStats::describe(StatVisitor& visitor) {
@@ -19,13 +21,13 @@ ForwardResponder::ForwardResponder(Gmmu& gmmu, L2Tlb& tlb, Messenger& messenger,
       probe_handler_(gmmu.partition().add_handler<&ForwardResponder::on_probed>(this)) {}
 
 bool ForwardResponder::on_message(const Message& message) {
-  if (message.kind == MessageKind::Direct) {
+  if (message.kind == trans_fw::kDirect) {
     ++stats_.direct;
     // Else the page itself will come: what was found only let the host begin sooner.
-    if (message.held) gmmu_.take_mapping(message);
+    if (message.held) take_answer(message);
     return true;
   }
-  if (message.kind != MessageKind::Forward) return false;
+  if (message.kind != trans_fw::kForward) return false;
   ++stats_.received;
   if (!options_.probe_l2_tlb) {
     walk(message);
@@ -35,6 +37,18 @@ bool ForwardResponder::on_message(const Message& message) {
   message.put(*t);
   gmmu_.partition().schedule(t, probe_handler_, gmmu_.partition().now() + tlb_.latency());
   return true;
+}
+
+/// Another GPU has found the mapping that a fault of this one waits for.
+void ForwardResponder::take_answer(const Message& direct) {
+  Miss* miss = gmmu_.answered_miss(direct);
+  if (miss == nullptr) return;
+  const Cycle now = gmmu_.partition().now();
+  miss->time.skip(direct.accounted);
+  tlb_.charge(*miss, LatencyComponent::RemoteLink, now - direct.stamp - direct.extra);
+  tlb_.charge(*miss, LatencyComponent::RemoteQueue, now - direct.extra);
+  tlb_.charge(*miss, LatencyComponent::RemoteWalk);
+  gmmu_.write_answer(direct, miss);
 }
 
 bool ForwardResponder::may_answer(const Pte& entry) const {
@@ -63,7 +77,7 @@ void ForwardResponder::walk(const Message& forward) {
   const std::uint32_t index = free_.back();
   free_.pop_back();
   pending_[index] = forward;
-  Walk& walk = gmmu_.walk_for(*this, WalkKind::Forwarded, forward.page);
+  Walk& walk = gmmu_.walk_for(*this, trans_fw::kForwardedWalk, forward.page);
   walk.note = std::uint64_t{index} << 1;  // beside kInvalidated
   gmmu_.walkers().submit(walk, WalkSource::Request);
 }
@@ -97,19 +111,19 @@ void ForwardResponder::tell(const Message& forward, const Mapping* found, Cycle 
   Message message;
   message.page = forward.page;
   message.stamp = static_cast<std::uint32_t>(queue);
-  message.walk = static_cast<std::uint16_t>(std::min<Cycle>(walk, 0xffff));
+  message.extra = static_cast<std::uint16_t>(std::min<Cycle>(walk, 0xffff));
   if (found != nullptr) {
     ++stats_.found;
     message.mapping = *found;
     Message direct = message;
-    direct.kind = MessageKind::Direct;
+    direct.kind = trans_fw::kDirect;
     direct.faulted = true;
     direct.held = forward.held;
     direct.number = forward.number;
     direct.accounted = forward.accounted;
     messenger_.send(forward.to, direct);
   }
-  message.kind = MessageKind::Notice;
+  message.kind = trans_fw::kNotice;
   message.held = found != nullptr;
   message.accounted = forward.stamp;
   messenger_.send(options_.host, message);

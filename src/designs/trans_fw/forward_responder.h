@@ -39,6 +39,7 @@ class ForwardResponder final : public DesignComponent, public WalkOwner {
   ForwardStats& stats() { return stats_; }
 
  private:
+  void take_answer(const Message& direct);
   void walk(const Message& forward);
   Message take_forward(const Walk& walk);
   void on_probed(Transaction* t);

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "designs/trans_fw/messages.h"
+
 namespace nearfar {
 
 void FtStats::describe(StatVisitor& visitor) {
@@ -63,23 +65,24 @@ void ForwardingTable::forward(Fault& fault, DeviceId to, Cycle after) {
     free_.push_back(static_cast<std::uint32_t>(records_.size()));
     records_.emplace_back();
   }
-  fault.ticket = free_.back();
+  const std::uint32_t number = free_.back();
   free_.pop_back();
+  fault.design_data = number + 1;
   const bool answers = mmu_.driver().would_map(fault);
-  records_[fault.ticket] = {&fault, answers};
+  records_[number] = {.fault = &fault, .answers = answers};
   if (answers) {
-    fault.fork = fault.accounted;
+    fault.shared = fault.time.accounted;
     mmu_.driver().note_holder(fault.page, fault.gpu);
   }
   Message message;
-  message.kind = MessageKind::Forward;
+  message.kind = trans_fw::kForward;
   message.page = fault.page;
   message.write = fault.write;
   message.held = answers;
   message.to = fault.gpu;
   message.number = fault.number;
-  message.stamp = fault.ticket;
-  message.accounted = fault.accounted;
+  message.stamp = number;
+  message.accounted = static_cast<std::uint32_t>(fault.time.accounted);
   if (after == 0) {
     messenger_.send(to, message);
     return;
@@ -98,24 +101,57 @@ void ForwardingTable::on_send(Transaction* t) {
 }
 
 void ForwardingTable::walk_ended(Fault& fault) {
-  if (fault.ticket != Fault::kNoTicket) records_[fault.ticket].fault = nullptr;
+  if (fault.design_data != 0) records_[fault.design_data - 1].fault = nullptr;
+  fault.design_data = 0;
 }
 
 bool ForwardingTable::on_message(const Message& message) {
-  if (message.kind != MessageKind::Notice) return false;
-  const Record record = std::exchange(records_[message.accounted], {});
-  free_.push_back(message.accounted);
+  if (message.kind != trans_fw::kNotice) return false;
+  const std::uint32_t number = message.accounted;
+  Record& record = records_[number];
   --outstanding_;
   ++(message.held ? stats_.successes : stats_.failures);
-  if (record.fault == nullptr) {
-    if (message.held) ++mmu_.stats().duplicates;
+  Fault* fault = std::exchange(record.fault, nullptr);
+  if (fault == nullptr || !message.held) {
+    if (fault != nullptr) {
+      fault->design_data = 0;
+    } else if (message.held) {
+      ++mmu_.stats().duplicates;
+    }
+    free_.push_back(number);
     return true;
   }
-  record.fault->ticket = Fault::kNoTicket;
-  if (message.held) {
-    mmu_.found_elsewhere(*record.fault, message.stamp, message.walk, record.answers, message.mapping.epoch);
+  record.queue = message.stamp;
+  record.walk = message.extra;
+  record.told = mmu_.partition().now();
+  mmu_.stop_walk(*fault);
+  if (record.answers) {
+    fault->answered = true;
+    fault->epoch = message.mapping.epoch;
+  } else {
+    charge(*fault);
   }
+  mmu_.driver().take(fault);
   return true;
+}
+
+void ForwardingTable::answer_seen(Fault& fault, bool valid) {
+  if (valid) {
+    free_.push_back(fault.design_data - 1);
+  } else {
+    charge(fault);
+  }
+}
+
+/// A fault's time until its notice came is put to components, and the forward's record is no longer needed.
+void ForwardingTable::charge(Fault& fault) {
+  const std::uint32_t number = std::exchange(fault.design_data, 0) - 1;
+  const Record& record = records_[number];
+  UvmDriver& driver = mmu_.driver();
+  driver.charge(fault, LatencyComponent::RemoteLink, record.told - record.queue - record.walk);
+  driver.charge(fault, LatencyComponent::RemoteQueue, record.told - record.walk);
+  driver.charge(fault, LatencyComponent::RemoteWalk, record.told);
+  free_.push_back(number);
 }
 
 std::string ForwardingTable::describe_waiting() const {

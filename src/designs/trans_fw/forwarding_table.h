@@ -46,6 +46,7 @@ class ForwardingTable final : public DesignComponent, public Forwarder, public R
 
   void walk_asked(Fault& fault, std::uint32_t waiting) override;
   void walk_ended(Fault& fault) override;
+  void answer_seen(Fault& fault, bool valid) override;
 
   void came(PageKey page, DeviceId gpu) override { insert(page, gpu); }
   void left(PageKey page, DeviceId gpu) override { filter_.erase(filter_key(page, gpu)); }
@@ -60,22 +61,26 @@ class ForwardingTable final : public DesignComponent, public Forwarder, public R
   FtStats& stats() { return stats_; }
 
  private:
-  /// A forward whose notice has not come.
+  /// A forward whose notice has not come; or whose answer the driver has not yet seen.
   struct Record {
-    Fault* fault = nullptr;  ///< none: its walk ended first
-    bool answers = false;    ///< what is found is the mapping the fault waits for
+    Fault* fault = nullptr;   ///< none: its walk ended first
+    bool answers = false;     ///< what is found is the mapping the fault waits for
+    std::uint32_t queue = 0;  ///< cycles that the answer took in the GPU asked
+    std::uint32_t walk = 0;
+    Cycle told = 0;  ///< when the notice came
   };
 
   void insert(PageKey page, DeviceId gpu);
   void forward(Fault& fault, DeviceId to, Cycle after);
   void on_send(Transaction* t);
+  void charge(Fault& fault);
 
   HostMmu& mmu_;
   Messenger& messenger_;
   unsigned gpus_;
   FtSpec spec_;
   CuckooFilter filter_;
-  std::vector<Record> records_;
+  std::vector<Record> records_;  ///< by number; Fault::design_data is the number and one
   std::vector<std::uint32_t> free_;
   std::uint32_t outstanding_ = 0;
   HandlerId send_handler_;

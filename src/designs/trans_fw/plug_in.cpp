@@ -1,8 +1,8 @@
-#include "designs/trans_fw/plug_in.h"
-
+// Trans-FW as plug-ins: its two halves, each of which works alone.
 #include <fmt/format.h>
 
 #include "config/schema.h"
+#include "designs/registry.h"
 #include "designs/trans_fw/forward_responder.h"
 #include "designs/trans_fw/forwarding_table.h"
 #include "designs/trans_fw/pending_request_table.h"
@@ -87,7 +87,25 @@ class Ft final : public PlugIn {
 
 }  // namespace
 
-std::shared_ptr<PlugIn> make_trans_fw_prt() { return std::make_shared<Prt>(); }
-std::shared_ptr<PlugIn> make_trans_fw_ft() { return std::make_shared<Ft>(); }
+void register_trans_fw(DesignRegistry& registry) {
+  constexpr const char* kReadme = "src/designs/trans_fw/README.md";
+  registry.add({.name = "trans-fw",
+                .sentence = "Misses skip walks that would fault, and GPUs answer faults that wait at the host.",
+                .systems = {TranslationKind::Mmu},
+                .parts = {"trans-fw-prt", "trans-fw-ft"},
+                .readme = kReadme});
+  registry.add({.name = "trans-fw-ft",
+                .sentence = "A fault that waits at the host is forwarded to a GPU that has the page.",
+                .seams = {"before the host walk"},
+                .systems = {TranslationKind::Mmu},
+                .make = make_plug_in<Ft>,
+                .readme = kReadme});
+  registry.add({.name = "trans-fw-prt",
+                .sentence = "A miss whose page has no valid entry in the local table faults without a walk.",
+                .seams = {"before the GMMU walk, place 2"},
+                .systems = {TranslationKind::Mmu},
+                .make = make_plug_in<Prt>,
+                .readme = kReadme});
+}
 
 }  // namespace nearfar

@@ -1,65 +1,30 @@
 // A GPU's memory management unit: walks its local page tables for misses of the L2 TLB, sends far faults to the host,
-// writes the mappings that come back, and carries out invalidations.
+// and writes the mappings that come back. Messages reach it through its ingress (ingress.h); what an invalidation does
+// is in invalidation.h.
 #pragma once
 
-#include <array>
-#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "sim/partition.h"
-#include "stats/stat.h"
 #include "translation/design_component.h"
-#include "translation/gmmu/invalidator.h"
+#include "translation/gmmu/gmmu_options.h"
+#include "translation/gmmu/gmmu_stats.h"
+#include "translation/gmmu/ingress.h"
+#include "translation/gmmu/invalidation.h"
+#include "translation/gmmu/local_tables.h"
 #include "translation/gmmu/page_access_tracker.h"
+#include "translation/gmmu/page_caches.h"
 #include "translation/message.h"
 #include "translation/tlb/l2_tlb.h"
 #include "translation/translation_oracle.h"
-#include "translation/translation_spec.h"
 #include "translation/walk/page_table.h"
 #include "translation/walk/walk_filter.h"
 #include "translation/walk/walk_unit.h"
 
 namespace nearfar {
-
-struct GmmuStats {
-  std::uint64_t far_faults = 0;
-  std::uint64_t protection_faults = 0;
-  std::uint64_t reissues = 0;
-  std::uint64_t duplicates = 0;
-  std::uint64_t invalidations = 0;
-  std::uint64_t necessary = 0;
-  std::uint64_t unnecessary = 0;
-  std::uint64_t invalidation_cycles = 0;
-  std::uint64_t downgrades = 0;
-  std::uint64_t updates_cancelled = 0;
-  std::uint64_t stopped = 0;
-  std::uint64_t stopped_cycles = 0;
-  std::uint64_t move_requests = 0;
-
-  void describe(StatVisitor& visitor);
-};
-
-/// The GPU around a GMMU: its caches.
-class PageCaches {
- public:
-  virtual ~PageCaches() = default;
-  /// A mapping of `page` to `frame` is void: the L1 TLBs forget it.
-  virtual void forget(PageKey page, PhysPage frame) = 0;
-  /// No access to a page by way of an old mapping is left: the L1s forget its lines.
-  virtual void drop_copies(PhysPage page) = 0;
-  /// Whether no line of a page of this GPU's memory is still on its way from there.
-  virtual bool can_write_back(PhysPage page) = 0;
-  /// A page of this GPU's memory is copied elsewhere: what the L2 has of it goes to memory, and is dropped if the page
-  /// `moves`.
-  virtual void write_back(PhysPage page, bool moves) = 0;
-  /// The contents of a page have come.
-  virtual void page_came(PhysPage from, PhysPage to) = 0;
-  /// A frame of this GPU's memory has new contents: what the L2 still has of the old ones is dropped.
-  virtual void frame_reused(PhysPage page) = 0;
-};
 
 /// What a GMMU did, for studies: a walk has ended, or a fault has left.
 struct GmmuEvent {
@@ -81,38 +46,30 @@ class WalkOwner {
   static constexpr std::uint64_t kInvalidated = 1;
 };
 
-struct GmmuOptions {
-  DeviceId host;
-  GmmuSpec gmmu;
-  WalkSpec walk;
-  PageTableSpec table;
-  PageSize size;
-  InvalidateHow how = InvalidateHow::Walk;
-  Cycle shootdown = 10;
-  Cycle setup = 0;
-  bool ideal_migration = false;  ///< an invalidation takes no time and is not acknowledged
-};
-
-class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
+class Gmmu final : public MissHandler,
+                   public WalkClient,
+                   public DrainListener,
+                   public IngressClient,
+                   public InvalidationClient {
  public:
   Gmmu(Partition& partition, const GmmuOptions& options, L2Tlb& tlb, Messenger& messenger, PageCaches& caches,
        PageAccessTracker& frames, WalkMemory* memory, TranslationOracle* oracle);
 
   /// The local page table of a process, which the machine fills before the first cycle.
-  void set_table(Pid pid, std::unique_ptr<PageTable> table);
-  PageTable& local_table(Pid pid) { return *tables_[pid]; }
-  /// Puts a mapping into the local table: before the first cycle, or at the end of an update's walk.
-  void write_mapping(PageKey page, const Mapping& mapping);
+  void set_table(Pid pid, std::unique_ptr<PageTable> table) { tables_.set(pid, std::move(table)); }
+  PageTable& local_table(Pid pid) { return tables_.of(pid); }
+  /// Puts a mapping into the local table before the first cycle.
+  void write_mapping(PageKey page, const Mapping& mapping) { tables_.map(page, mapping); }
 
   // The seams.
-  /// Adds a gate to the chain before the walk; lower places are asked first.
-  void add_filter(WalkFilter& gate, unsigned place);
-  void set_watch(PteObserver& watch) { watch_ = &watch; }
-  void set_invalidator(Invalidator& invalidator) { invalidator_ = &invalidator; }
+  /// Adds a filter to the chain before the walk; lower places are asked first.
+  void add_filter(WalkFilter& filter, unsigned place);
+  void set_watch(PteObserver& observer) { tables_.set_observer(observer); }
+  void set_invalidator(Invalidator& invalidator) { invalidations_.set_invalidator(invalidator); }
 
   /// A message has come over a link, for the GMMU or one of the designs' `parts` beside it. While the buffer of its
   /// channel is full it waits on the link, and so do those behind it.
-  void receive(const Message& message);
+  void receive(const Message& message) { ingress_.receive(message); }
   void set_parts(DesignComponents& parts) { parts_ = &parts; }
 
   // What a design's part may ask of it.
@@ -121,26 +78,35 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   /// Takes back such a request; false when a walker has it.
   bool withdraw(Walk& walk);
   /// The mapping of the local table, as it may be used; invalid where none may.
-  Pte usable(PageKey page) const;
+  Pte usable(PageKey page) const { return invalidations_.hides(page) ? Pte{} : tables_.read(page); }
   Epoch epoch(PhysPage frame) { return tracker_.epoch(frame); }
   /// Makes the entry of an invalidation invalid.
-  void invalidate_entry(PageKey page);
+  void invalidate_entry(PageKey page) { tables_.invalidate(page); }
   /// An invalidation that waited for room with the invalidator has been taken.
-  void invalidation_taken(PageKey page);
-  /// An answer to a fault, from whichever device: it is written into the local table, if no other came before.
-  void take_mapping(const Message& message);
+  void invalidation_taken(PageKey page) { invalidations_.invalidator_took(page); }
+  /// The miss whose fault a message answers; null, and counted as a duplicate, if another answer came before.
+  Miss* answered_miss(const Message& message);
+  /// Writes the mapping of a message into the local table, for the miss it answers, if any, whose time up to now has
+  /// been charged. An answer older than an invalidation is void: the miss faults again.
+  void write_answer(const Message& message, Miss* miss);
 
   void missed(PageKey page, Miss& miss) override;
-  void answered(PageKey page) override { take_deferred(page); }
-  const PageTable& table(Pid pid) const override { return *tables_[pid]; }
+  void answered(PageKey page) override { invalidations_.resume(page); }
+  bool has_prefetch_room() const override { return !walkers_.full() && walkers_.all_waiting() == walkers_.waiting(); }
+  const PageTable& table(Pid pid) const override { return tables_.of(pid); }
   void started(Walk& walk) override;
   void walked(Walk& walk) override;
   void queue_has_room() override {
-    if (invalidator_ != nullptr) invalidator_->walkers_have_room();
+    if (Invalidator* invalidator = invalidations_.invalidator()) invalidator->walkers_have_room();
   }
-  void message_entered() override { let_stopped_go_on(); }
-  void drained(PhysPage page) override;
+  void message_entered() override { ingress_.place_freed(); }
+  void drained(PhysPage frame) override { invalidations_.drained(frame); }
   void counted(PageKey page, Epoch epoch) override;
+  bool has_place(const Message& message) const override;
+  void accept(const Message& message) override;
+  void ask_host(PageKey page, Miss& miss) override;
+  void page_invalidated(PageKey page) override;
+  void place_freed() override { ingress_.place_freed(); }
 
   WalkUnit& walkers() { return walkers_; }
   GmmuStats& stats() { return stats_; }
@@ -148,66 +114,27 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   /// Keeps all its events; else there are none.
   void observe() { observed_ = true; }
   const std::vector<GmmuEvent>& events() const { return events_; }
-  bool idle() const { return walkers_.idle() && invalidations_.empty() && deferred_.empty() && stopped() == 0; }
+  bool idle() const { return walkers_.idle() && invalidations_.idle() && ingress_.stopped() == 0; }
   std::string describe_waiting() const;
 
  private:
-  /// An invalidation or downgrade, from its arrival to its acknowledgement.
-  struct Invalidation {
-    PhysPage old;
-    bool had = false;  ///< the table had a valid mapping
-    Epoch epoch = 0;
-    Cycle arrived = 0;
-    Cycle shot_down = 0;  ///< when the TLBs' time is over
-    bool downgrade = false;
-    bool written = false;  ///< the table's entry
-    bool drained = false;
-    bool held = false;  ///< the L2 TLB held it
-  };
-  struct Deferred {
-    Message message;
-    Cycle since = 0;
-  };
-  // What a walk is for, beside its kind.
-  static constexpr std::uint64_t kAnswersFault = 1;
-  static constexpr std::uint64_t kTellsHost = 2;
-  static constexpr std::uint64_t kDowngrades = 4;
-  static constexpr std::uint64_t kCancels = 8;     ///< an invalidation that had not been written is void by it
-  static constexpr std::uint64_t kOvertaken = 16;  ///< an invalidation came while it was walking
-  static constexpr std::uint64_t kAnnounced = 32;  ///< the watch knows of it
-
-  /// A gate and its place in the chain.
+  /// A filter and its place in the chain.
   struct PlacedFilter {
-    WalkFilter* gate;
+    WalkFilter* filter;
     unsigned place;
   };
 
-  bool has_place(const Message& message) const;
-  void take(const Message& message);
-  void let_stopped_go_on();
-  void on_room(Transaction* t);
-  std::uint32_t stopped() const { return stopped_[0].size() + stopped_[1].size(); }
   void pass_filters(PageKey page, Miss& miss, std::size_t from);
   void on_filter(Transaction* t);
   void walk_ended(Walk& walk);
+  void walk_was_stale(PageKey page, Miss& miss);
+  void fault(PageKey page, Miss& miss);
+  void take_mapping(const Message& message);
   void update_ended(Walk& walk);
   void write_update(Walk& walk);
-  void write_ended(Walk& walk);
-  void ask_host(PageKey page, Miss& miss);
-  void announce(Walk& walk);
-  void grant(PageKey page, const Mapping& mapping);
-  void invalidate(const Message& message);
-  void invalidate_at_once(PageKey page, bool downgrade);
-  bool hides(PageKey page) const { return invalidator_ != nullptr && invalidator_->hides(page); }
-  bool defers(PageKey page);
-  void take_deferred(PageKey page);
-  void entry_written(PageKey page, Invalidation& invalidation);
-  void on_shot_down(Transaction* t);
-  void acknowledge_when_done(PageKey page);
+  void move_refused(PageKey page);
   void transfer(const Message& message);
   void on_transfer(Transaction* t);
-  void disturb(PageKey page, Epoch epoch, bool downgrade);
-  void disturb_forwarded(PageKey page);
 
   Partition& partition_;
   GmmuOptions options_;
@@ -216,26 +143,19 @@ class Gmmu final : public MissHandler, public WalkClient, public DrainListener {
   PageCaches& caches_;
   PageAccessTracker& tracker_;
   TranslationOracle* oracle_;
+  GmmuStats stats_;
+  LocalTables tables_;
   WalkUnit walkers_;
-  std::vector<std::unique_ptr<PageTable>> tables_;  ///< by process
-  boost::unordered_flat_map<std::uint64_t, Invalidation> invalidations_;
-  boost::unordered_flat_map<std::uint64_t, Deferred> deferred_;       ///< invalidations that wait for a replay
-  boost::unordered_flat_map<std::uint64_t, std::uint64_t> draining_;  ///< frame → page
-  std::array<TransactionQueue, 2> stopped_;  ///< messages that wait on the link: requests, responses
-  bool going_on_ = false;                    ///< they will be looked at in this cycle
+  MessageIngress ingress_;
+  InvalidationEngine invalidations_;
   DesignComponents* parts_ = nullptr;
   std::vector<PlacedFilter> filters_;
-  PteObserver* watch_ = nullptr;
-  Invalidator* invalidator_ = nullptr;
   std::uint32_t foreign_walks_ = 0;  ///< of parts, not ended
   std::uint16_t faults_sent_ = 0;
   bool observed_ = false;
   std::vector<GmmuEvent> events_;
-  HandlerId room_handler_;
   HandlerId filter_handler_;
-  HandlerId shot_handler_;
   HandlerId transfer_handler_;
-  GmmuStats stats_;
 };
 
 }  // namespace nearfar

@@ -15,27 +15,17 @@ struct Fault {
   PageKey page;
   DeviceId gpu{};
   bool write = false;
-  std::uint16_t number = 0;     ///< its name in its GPU
-  Cycle stamp = 0;              ///< up to here its time has been put to a part
-  std::uint32_t accounted = 0;  ///< cycles since it left its GPU that have been
-  Walk* walk = nullptr;         ///< the walk it waits for
-  Cycle handed_over = 0;        ///< when the driver had it
+  std::uint16_t number = 0;  ///< its name in its GPU
+  TimeAccount time;          ///< since it left its GPU
+  Walk* walk = nullptr;      ///< the walk it waits for
+  Cycle handed_over = 0;     ///< when the driver had it
 
-  // A fault that is also asked elsewhere (Forwarder).
-  std::uint32_t ticket = kNoTicket;  ///< the rival's name for it
-  std::uint32_t fork = 0;            ///< `accounted` when it was
-  bool direct = false;               ///< its GPU has been sent a mapping of `epoch` from there
+  // A fault whose translation is also asked for elsewhere (Forwarder).
+  bool answered = false;  ///< its GPU has been sent a mapping of `epoch` from there
   Epoch epoch = 0;
-  std::uint32_t remote_queue = 0;  ///< cycles that the answer took there
-  std::uint32_t remote_walk = 0;
-  Cycle answered = 0;  ///< when the host heard of it
-
-  static constexpr std::uint32_t kNoTicket = ~std::uint32_t{0};
+  std::uint64_t shared = 0;       ///< of its cycles in components: what that answer has too
+  std::uint32_t design_data = 0;  ///< the forwarder's own; 0: it has none
 };
-
-inline void add_timeline_component(Timeline* timeline, const Fault& fault, LatencyComponent part, Cycle until) {
-  add_timeline_component(timeline, fault.gpu, fault.page, part, fault.stamp, until);
-}
 
 using FaultQueue = Fifo<Fault>;
 

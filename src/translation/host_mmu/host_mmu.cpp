@@ -19,8 +19,9 @@ HostMmu::HostMmu(Partition& partition, const HostMmuOptions& options, FrameAlloc
     : partition_(partition),
       options_(options),
       caches_(caches),
-      tlb_(options.mmu.tlb.entries, options.mmu.tlb.ways),
+      tlb_(options.mmu.tlb),
       walkers_(partition, options.mmu, options.walk, options.table.upper, *this, &memory),
+      parts_(partition),
       driver_(partition, options.uvm, frames, *this, messenger, parts_, oracle),
       lookup_handler_(partition.add_handler<&HostMmu::on_lookup>(this)) {}
 
@@ -44,13 +45,6 @@ void HostMmu::on_message(const Message& message) {
   }
 }
 
-void HostMmu::charge(Fault& fault, LatencyComponent part, Cycle until) {
-  parts_.add(fault.gpu, part, until - fault.stamp);
-  add_timeline_component(partition_.timeline(), fault, part, until);
-  fault.accounted += static_cast<std::uint32_t>(until - fault.stamp);
-  fault.stamp = until;
-}
-
 void HostMmu::fault_arrived(const Message& message) {
   Fault* fault = faults_.allocate();
   const Cycle now = partition_.now();
@@ -59,8 +53,8 @@ void HostMmu::fault_arrived(const Message& message) {
   fault->gpu = message.from;
   fault->write = message.write;
   fault->number = message.number;
-  fault->stamp = now - (static_cast<std::uint32_t>(now) - message.stamp);
-  charge(*fault, LatencyComponent::LinkToHost, now);
+  fault->time.stamp = now - (static_cast<std::uint32_t>(now) - message.stamp);
+  driver_.charge(*fault, LatencyComponent::LinkToHost, now);
   Transaction* t = partition_.pool().allocate<Transaction>();
   t->carry(fault);
   partition_.schedule(t, lookup_handler_, now + options_.mmu.tlb.latency);
@@ -69,7 +63,7 @@ void HostMmu::fault_arrived(const Message& message) {
 void HostMmu::on_lookup(Transaction* t) {
   Fault* fault = t->carried<Fault>();
   partition_.pool().release(t);
-  charge(*fault, LatencyComponent::HostTlb, partition_.now());
+  driver_.charge(*fault, LatencyComponent::HostTlb, partition_.now());
   ++stats_.lookups;
   if (tlb_.use(fault->page) != nullptr) {
     ++stats_.hits;
@@ -95,26 +89,18 @@ void HostMmu::walked(Walk& walk) {
     ++stats_.duplicates;
     return;
   }
-  charge(*fault, LatencyComponent::HostQueue, walk.started);
-  charge(*fault, LatencyComponent::HostCache, walk.looked_up);
-  charge(*fault, LatencyComponent::HostUpper, walk.at_leaf);
-  charge(*fault, LatencyComponent::HostLeaf, partition_.now());
+  driver_.charge(*fault, LatencyComponent::HostQueue, walk.started);
+  driver_.charge(*fault, LatencyComponent::HostCache, walk.looked_up);
+  driver_.charge(*fault, LatencyComponent::HostUpper, walk.at_leaf);
+  driver_.charge(*fault, LatencyComponent::HostLeaf, partition_.now());
   fault->walk = nullptr;
   if (forwarder_ != nullptr) forwarder_->walk_ended(*fault);
   driver_.take(fault);
 }
 
-void HostMmu::found_elsewhere(Fault& fault, std::uint32_t queue, std::uint32_t walk, bool answer, Epoch epoch) {
-  // A walk that is under way goes on, for nobody.
+void HostMmu::stop_walk(Fault& fault) {
   Walk* own = std::exchange(fault.walk, nullptr);
   if (!walkers_.withdraw(*own)) own->owner = nullptr;
-  fault.remote_queue = queue;
-  fault.remote_walk = walk;
-  fault.answered = partition_.now();
-  fault.direct = answer;
-  fault.epoch = epoch;
-  if (!answer) driver_.charge_remote(fault);
-  driver_.take(&fault);
 }
 
 void HostMmu::forget(PageKey page) {

@@ -56,12 +56,14 @@ class HostMmu final : public WalkClient, public HostTables {
   /// Writes what the record says into the table.
   void publish_at_start(PageKey page);
 
-  void set_forwarder(Forwarder& rival) { forwarder_ = &rival; }
+  void set_forwarder(Forwarder& forwarder) {
+    forwarder_ = &forwarder;
+    driver_.set_forwarder(forwarder);
+  }
 
   void on_message(const Message& message);
-  /// The translation of a fault, whose walk has not ended, has been found by a GPU that took so many cycles for it. If
-  /// that GPU's `answer` is the mapping the fault waits for, the driver has only to close it.
-  void found_elsewhere(Fault& fault, std::uint32_t queue, std::uint32_t walk, bool answer, Epoch epoch);
+  /// The translation of a fault has been found elsewhere: its walk is taken back, or ends for nobody.
+  void stop_walk(Fault& fault);
   /// Who may have a mapping of a page: bits of the host table's entry.
   unsigned access_bits(PageKey page) const { return tables_[page.pid()]->read(page.number()).access_bits(); }
   void set_access_bits(PageKey page, unsigned bits);
@@ -88,7 +90,6 @@ class HostMmu final : public WalkClient, public HostTables {
  private:
   void fault_arrived(const Message& message);
   void on_lookup(Transaction* t);
-  void charge(Fault& fault, LatencyComponent part, Cycle until);
 
   Partition& partition_;
   HostMmuOptions options_;

@@ -1,7 +1,6 @@
 // The seams of the host: "before the host walk" and "whom to invalidate", and who keeps track of where pages are.
 #pragma once
 
-#include <bitset>
 #include <cstdint>
 
 #include "translation/host_mmu/fault.h"
@@ -10,7 +9,8 @@
 namespace nearfar {
 
 /// Before the host walk: may have a fault's translation found elsewhere while its walk waits. Who finds it first,
-/// decides; HostMmu::found_elsewhere() takes the walk back. The baseline has none.
+/// decides; HostMmu::stop_walk() takes the walk back, and the fault goes to the driver. Where its GPU has been sent the
+/// mapping it waits for (Fault::answered), the driver has only to close it. The baseline has none.
 class Forwarder {
  public:
   virtual ~Forwarder() = default;
@@ -19,6 +19,9 @@ class Forwarder {
   virtual void walk_asked(Fault& fault, std::uint32_t waiting) = 0;
   /// Its walk has ended first.
   virtual void walk_ended(Fault& fault) = 0;
+  /// The driver has come to a fault that is answered. `valid`: it closes the fault, which is gone then. Else the page
+  /// has moved meanwhile, and the fault goes on: its time up to the answer is to be charged.
+  virtual void answer_seen(Fault& fault, bool valid) = 0;
 };
 
 /// Whom to invalidate: a record of the GPUs that may have a mapping of a page. The baseline has none: it invalidates

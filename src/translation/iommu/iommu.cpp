@@ -51,12 +51,13 @@ Iommu::Iommu(Partition& partition, const IommuSpec& spec, const WalkSpec& walk, 
       spec_(spec),
       two_levels_(two_levels),
       client_(client),
-      first_(spec.l1_tlb.entries, spec.l1_tlb.ways),
-      tlb_(spec.tlb.entries, spec.tlb.ways),
+      first_(spec.l1_tlb),
+      tlb_(spec.tlb),
       port_(spec.tlb.lookups_per_cycle),
       walkers_(partition, spec, walk, table.upper, *this, memory),
       pending_(spec.pending),
-      lookup_handler_(partition.add_handler<&Iommu::on_lookup>(this)) {}
+      lookup_handler_(partition.add_handler<&Iommu::on_lookup>(this)),
+      parts_(partition) {}
 
 void Iommu::set_table(Pid pid, std::unique_ptr<PageTable> table) {
   if (tables_.size() <= pid) tables_.resize(pid + std::size_t{1});
@@ -79,7 +80,7 @@ void Iommu::request(const Message& message) {
   Transaction* t = partition_.pool().allocate<Transaction>();
   t->mask = page.value;
   t->origin = message.from.value;
-  t->user = message.raced ? 0 : 1;
+  t->user = (message.unmeasured ? 0 : kMeasured) | (message.prefetch ? kPrefetch : 0);
   t->accounted = static_cast<std::uint32_t>(now) - message.stamp;  // on the link
   const Cycle start = port_.take(now);
   stats_.input_wait_cycles += start - now;
@@ -101,7 +102,8 @@ void Iommu::on_lookup(Transaction* t) {
   input_.push(t);
 }
 
-/// False where there is no room to wait: the table is full, or, with two levels, the walkers' queue.
+/// False where there is no room to wait: the table is full, or, with two levels, the walkers' queue. A prefetch does
+/// not wait for room, nor where a walk would wait for a place in the queue: it is answered with no mapping.
 bool Iommu::look_up(const Transaction& t) {
   look_at_contents();
   const PageKey page{t.mask};
@@ -111,9 +113,15 @@ bool Iommu::look_up(const Transaction& t) {
   const bool in_first = held != nullptr;
   if (held == nullptr) held = tlb_.use(page);
   PendingTranslation* pending = held == nullptr ? pending_.find(page) : nullptr;
-  if (held == nullptr && pending == nullptr && (pending_.full() || (two_levels_ && walkers_.full()))) return false;
+  if (held == nullptr && pending == nullptr) {
+    if ((t.user & kPrefetch) != 0 && (pending_.full() || walkers_.full())) {
+      respond(page, nullptr, Waiter{gpu, {now, 0}, false});
+      return true;
+    }
+    if (pending_.full() || (two_levels_ && walkers_.full())) return false;
+  }
 
-  Waiter waiter{gpu, 0, t.line.value - t.accounted, t.user != 0};
+  Waiter waiter{gpu, {t.line.value - t.accounted, 0}, (t.user & kMeasured) != 0};
   spend(page, waiter, LatencyComponent::IommuLink, t.line.value);
   spend(page, waiter, LatencyComponent::IommuTlb, t.when);
   spend(page, waiter, LatencyComponent::IommuQueue, now);  // for room, or behind others that did
@@ -170,7 +178,7 @@ void Iommu::walked(Walk& walk) {
   const Cycle now = partition_.now();
   for (Waiter& waiter : pending.waiters) {
     // Who joined late has waited for a walk that others began.
-    spend(walk.page, waiter, LatencyComponent::IommuQueue, std::max(walk.started, waiter.stamp));
+    spend(walk.page, waiter, LatencyComponent::IommuQueue, std::max(walk.started, waiter.time.stamp));
     spend(walk.page, waiter, LatencyComponent::IommuWalk, now);
   }
   const Pte entry = tables_[walk.page.pid()]->read(walk.page.number());
@@ -190,11 +198,10 @@ void Iommu::walked(Walk& walk) {
 /// Puts a requester's time since its stamp to a part.
 void Iommu::spend(PageKey page, Waiter& waiter, LatencyComponent part, Cycle until) {
   if (waiter.measured) {
-    add_timeline_component(partition_.timeline(), waiter.gpu, page, part, waiter.stamp, until);
-    parts_.add(waiter.gpu, part, until - waiter.stamp);
-    waiter.accounted += static_cast<std::uint32_t>(until - waiter.stamp);
+    parts_.charge(waiter.time, waiter.gpu, page, part, until);
+  } else {
+    waiter.time.stamp = until;
   }
-  waiter.stamp = until;
 }
 
 std::optional<Tlb::Entry> Iommu::fill(PageKey page, const Mapping& mapping, std::uint32_t note) {
@@ -212,7 +219,7 @@ void Iommu::remove(PageKey page) {
 void Iommu::charge(PendingTranslation& pending, LatencyComponent part, LatencyComponent last, Cycle at_most) {
   const Cycle now = partition_.now();
   for (Waiter& waiter : pending.waiters) {
-    spend(pending.page, waiter, part, now - std::min(at_most, now - waiter.stamp));
+    spend(pending.page, waiter, part, now - std::min(at_most, now - waiter.time.stamp));
     spend(pending.page, waiter, last, now);
   }
 }
@@ -235,7 +242,7 @@ void Iommu::respond_all(PendingTranslation& pending, const Mapping* mapping) {
 
 void Iommu::respond(PageKey page, const Mapping* mapping, const Waiter& waiter) {
   if (mapping == nullptr) ++stats_.faults;
-  client_.iommu_answers(waiter.gpu, page, mapping, waiter.accounted);
+  client_.iommu_answers(waiter.gpu, page, mapping, static_cast<std::uint32_t>(waiter.time.accounted));
 }
 
 void Iommu::close_if_done(PendingTranslation& pending) {

@@ -125,6 +125,10 @@ class Iommu final : public WalkClient {
  private:
   using Waiter = PendingTranslation::Waiter;
 
+  // Of a request that is being looked up.
+  static constexpr std::uint32_t kMeasured = 1;
+  static constexpr std::uint32_t kPrefetch = 2;
+
   void on_lookup(Transaction* t);
   bool look_up(const Transaction& t);
   void respond(PageKey page, const Mapping* mapping, const Waiter& waiter);

@@ -9,18 +9,16 @@
 #include <vector>
 
 #include "sim/types.h"
+#include "translation/miss.h"
 #include "translation/page.h"
 
 namespace nearfar {
 
-struct Walk;
-
 struct PendingTranslation {
   struct Waiter {
     DeviceId gpu{};
-    std::uint32_t accounted = 0;  ///< cycles since its miss that have been put to a part
-    Cycle stamp = 0;              ///< up to here
-    bool measured = true;         ///< its time is put to parts here
+    TimeAccount time;      ///< since its miss
+    bool measured = true;  ///< its time is put to parts here
   };
 
   std::uint32_t id = 0;  ///< its place in the table

@@ -3,13 +3,19 @@
 #include "sim/error.h"
 
 namespace nearfar {
+namespace {
+
+constexpr std::uint32_t kNoMapping = 2;  // in an answer on its way, in place of whether it is writable
+
+}  // namespace
 
 void AtsPort::missed(PageKey page, Miss& miss) {
   miss.state = MissState::Ats;
   Message message;
   message.kind = MessageKind::AtsRequest;
   message.page = page;
-  message.raced = miss.raced;
+  message.unmeasured = miss.unmeasured;
+  message.prefetch = miss.ahead;
   message.stamp = static_cast<std::uint32_t>(partition_.now());
   messenger_.send(host_, message);
 }
@@ -26,10 +32,17 @@ void AtsPort::on_message(const Message& message) {
 
 void AtsPort::response_came(const Message& message) {
   Miss& miss = *tlb_.pending(message.page);
-  L2Tlb::charge_elsewhere(miss, message.accounted);
-  tlb_.charge(miss, miss.raced ? LatencyComponent::IommuWalk : LatencyComponent::IommuLink);
+  miss.time.skip(message.accounted);
+  tlb_.charge(miss, miss.unmeasured ? LatencyComponent::IommuWalk : LatencyComponent::IommuLink);
   if (!message.faulted) {
     tlb_.answer(message.page, message.mapping);
+    return;
+  }
+  if (miss.ahead) {
+    if (tlb_.drop_prefetch(message.page)) return;
+    // Someone has asked since: the IOMMU shall find it, whatever room it has.
+    miss.ahead = false;
+    missed(message.page, miss);
     return;
   }
   miss.state = MissState::Fault;
@@ -53,7 +66,7 @@ void AtsPort::page_placed(const Message& message) {
     messenger_.send(host_, done);
   }
   Miss& miss = *tlb_.pending(message.page);
-  L2Tlb::charge_elsewhere(miss, message.accounted);
+  miss.time.skip(message.accounted);
   tlb_.charge(miss, comes ? LatencyComponent::MigrationTransfer : LatencyComponent::LinkToGpu);
   missed(message.page, miss);
 }
@@ -83,15 +96,19 @@ void SvmPort::on_request(Transaction* t) {
   message.from = partition_.device();
   message.stamp = static_cast<std::uint32_t>(partition_.now());
   partition_.pool().release(t);
-  tlb_.charge(*tlb_.pending(message.page), LatencyComponent::IommuLink);
+  Miss& miss = *tlb_.pending(message.page);
+  message.unmeasured = miss.unmeasured;
+  message.prefetch = miss.ahead;
+  tlb_.charge(miss, LatencyComponent::IommuLink);
   iommu_.request(message);
 }
 
 void SvmPort::iommu_answers(DeviceId, PageKey page, const Mapping* mapping, std::uint32_t accounted) {
   Transaction* t = partition_.pool().allocate<Transaction>();
   t->mask = page.value;
-  t->line = PhysLine{mapping->page.value};  // all pages are mapped from the start
-  t->user = mapping->writable ? 1 : 0;
+  // All pages are mapped from the start: only what is fetched ahead finds none.
+  t->line = PhysLine{mapping == nullptr ? 0 : mapping->page.value};
+  t->user = mapping == nullptr ? kNoMapping : mapping->writable ? 1 : 0;
   t->accounted = accounted;
   partition_.schedule(t, answer_handler_, back_.take(partition_.now()) + hop_);
 }
@@ -99,11 +116,17 @@ void SvmPort::iommu_answers(DeviceId, PageKey page, const Mapping* mapping, std:
 void SvmPort::on_answer(Transaction* t) {
   const PageKey page{t->mask};
   const Mapping mapping{PhysPage{t->line.value}, t->user != 0, 0};
+  const bool found = t->user != kNoMapping;
   Miss& miss = *tlb_.pending(page);
-  L2Tlb::charge_elsewhere(miss, t->accounted);
+  miss.time.skip(t->accounted);
   partition_.pool().release(t);
-  tlb_.charge(miss, LatencyComponent::IommuLink);
-  tlb_.answer(page, mapping);
+  tlb_.charge(miss, miss.unmeasured ? LatencyComponent::IommuWalk : LatencyComponent::IommuLink);
+  if (found) {
+    tlb_.answer(page, mapping);
+  } else if (!tlb_.drop_prefetch(page)) {
+    miss.ahead = false;
+    missed(page, miss);
+  }
 }
 
 }  // namespace nearfar

@@ -18,16 +18,12 @@ void PageRequests::on_message(const Message& message) {
   }
   Fault* request = requests_.allocate();
   const Cycle now = partition_.now();
-  const Cycle link = static_cast<std::uint32_t>(now) - message.stamp;
   *request = Fault{};
   request->page = message.page;
   request->gpu = message.from;
   request->write = message.write;
-  request->stamp = now;
-  request->accounted = static_cast<std::uint32_t>(link);
-  iommu_.parts().add(request->gpu, LatencyComponent::LinkToHost, link);
-  add_timeline_component(partition_.timeline(), request->gpu, request->page, LatencyComponent::LinkToHost, now - link,
-                         now);
+  request->time.stamp = now - (static_cast<std::uint32_t>(now) - message.stamp);
+  driver_.charge(*request, LatencyComponent::LinkToHost);
   driver_.take(request);
 }
 

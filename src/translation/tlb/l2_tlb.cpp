@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -22,15 +23,26 @@ void L2TlbStats::describe(StatVisitor& visitor) {
   visitor.counter("blocked_lookups", "lookups", "Lookups that waited since all MSHRs were busy.", blocked_lookups);
 }
 
+void TlbPrefetchStats::describe(StatVisitor& visitor) {
+  visitor.counter("issued", "pages", "Pages fetched ahead: a request for the translation has left the L2 TLB.", issued);
+  visitor.counter("useful", "pages", "Of these, pages asked for when the L2 TLB had them.", useful);
+  visitor.counter("late", "pages", "Of these, pages asked for when their translation was on its way.", late);
+  visitor.counter("unused", "pages", "Of these, pages that left the L2 TLB before anyone asked.", unused);
+  visitor.counter("unmapped", "pages", "Of these, pages without a mapping, or dropped by the IOMMU.", unmapped);
+  visitor.counter("dropped", "pages", "Pages not fetched ahead: there was no MSHR, or no place for a walk.", dropped);
+  visitor.counter("redundant", "pages", "Pages not fetched ahead: they were held or pending.", redundant);
+}
+
 L2Tlb::L2Tlb(Partition& partition, const TlbSpec& spec, TranslationClient& client)
     : partition_(partition),
       spec_(spec),
       client_(client),
-      tlb_(spec.entries, spec.ways),
+      tlb_(spec),
       port_(spec.lookups_per_cycle),
       mshrs_(spec.mshrs),
       lookup_handler_(partition.add_handler<&L2Tlb::on_lookup>(this)),
-      second_handler_(partition.add_handler<&L2Tlb::on_second_lookup>(this)) {}
+      second_handler_(partition.add_handler<&L2Tlb::on_second_lookup>(this)),
+      ledger_(partition, partition.device()) {}
 
 void L2Tlb::request(unsigned cu, PageKey page, bool write, Cycle arrival) {
   Transaction* t = partition_.pool().allocate<Transaction>();
@@ -61,6 +73,10 @@ bool L2Tlb::look_up(const Transaction& t) {
     ++stats_.lookups;
     ++stats_.hits;
     client_.translated(t.cu, page, *held);
+    if (prefetcher_ != nullptr && unused_.erase(page.value) != 0) {
+      ++prefetch_stats_.useful;
+      ask_prefetcher(&TlbPrefetcher::on_use, page);
+    }
     return true;
   }
   Mshrs::Entry* entry = mshrs_.find(page);
@@ -70,63 +86,132 @@ bool L2Tlb::look_up(const Transaction& t) {
   if (held != nullptr) ++stats_.permission_misses;
   const Cycle now = partition_.now();
   if (entry != nullptr) {
-    ++stats_.merges;
-    ++entry->payload.merged;
-    entry->payload.merged_since += now;
-    entry->payload.targets.add(t.cu);
-    entry->payload.write = entry->payload.write || write;
+    merge(entry->payload, t.cu, write);
     return true;
   }
   Miss& miss = mshrs_.allocate(page).payload;
   miss.page = page;
-  miss.since = miss.stamp = now;
+  miss.since = miss.time.stamp = now;
   miss.write = write;
   miss.targets.add(t.cu);
   handler_->missed(page, miss);
+  if (prefetcher_ != nullptr) ask_prefetcher(&TlbPrefetcher::on_miss, page);
   return true;
 }
 
+/// A request joins a pending miss.
+void L2Tlb::merge(Miss& miss, unsigned cu, bool write) {
+  const Cycle now = partition_.now();
+  ++stats_.merges;
+  miss.targets.add(static_cast<std::uint16_t>(cu));
+  miss.write = miss.write || write;
+  if (!miss.prefetch) {
+    ++miss.merged;
+    miss.merged_since += now;
+    return;
+  }
+  // It is a miss like any other from now on, and measured from now on.
+  miss.prefetch = false;
+  miss.since = miss.time.stamp = now;
+  --prefetching_;
+  ++prefetch_stats_.late;
+  ask_prefetcher(&TlbPrefetcher::on_use, PageKey{miss.page});
+}
+
+// ----------------------------------------------------------------------------------------------------------- prefetch
+
+void L2Tlb::ask_prefetcher(void (TlbPrefetcher::*event)(PageKey, PrefetchPages&), PageKey page) {
+  PrefetchPages wanted;
+  (prefetcher_->*event)(page, wanted);
+  for (const PageKey each : wanted.pages()) prefetch(each);
+}
+
+void L2Tlb::prefetch(PageKey page) {
+  if (tlb_.peek(page) != nullptr || mshrs_.find(page) != nullptr) {
+    ++prefetch_stats_.redundant;
+    return;
+  }
+  // A request that waits for an MSHR goes before.
+  const bool mshr = blocked_.empty() && !mshrs_.full() && prefetching_ < spec_.mshrs / 2;
+  if (!mshr || !handler_->has_prefetch_room()) {
+    ++prefetch_stats_.dropped;
+    return;
+  }
+  ++prefetch_stats_.issued;
+  ++prefetching_;
+  Miss& miss = mshrs_.allocate(page).payload;
+  miss.page = page;
+  miss.since = miss.time.stamp = partition_.now();
+  miss.prefetch = miss.ahead = miss.unmeasured = true;
+  handler_->missed(page, miss);
+}
+
+bool L2Tlb::drop_prefetch(PageKey page) {
+  Mshrs::Entry& entry = *mshrs_.find(page);
+  if (!entry.payload.prefetch) return false;
+  ++prefetch_stats_.unmapped;
+  --prefetching_;
+  mshrs_.release(entry);
+  unblock();
+  return true;
+}
+
+// ------------------------------------------------------------------------------------------------------------ answers
+
 void L2Tlb::charge(Miss& miss, LatencyComponent part, Cycle until) {
-  const Cycle cycles = until - miss.stamp;
-  if (miss.replayed) part = LatencyComponent::Replay;
-  miss_stats_.add(part, cycles);
-  add_timeline_component(partition_.timeline(), partition_.device(), miss.page, part, miss.stamp, until);
-  miss.accounted += cycles;
-  miss.stamp = until;
+  if (miss.ahead) {
+    // What passed before anyone asked for the page is nobody's time.
+    if (miss.prefetch) miss.time.stamp = std::max(miss.time.stamp, until);
+    if (until <= miss.time.stamp) return;
+  }
+  ledger_.charge(miss.time, partition_.device(), miss.page, miss.replayed ? LatencyComponent::Replay : part, until);
 }
 
 void L2Tlb::fill(PageKey page, const Mapping& mapping, std::uint32_t note) {
   look_at_contents();
   const std::optional<Tlb::Entry> victim = tlb_.insert(page, mapping, note);
   if (!victim) return;
+  note_gone(victim->page);
   ++stats_.evictions;
   if (victims_ != nullptr) victims_->evicted(*victim);
 }
 
-void L2Tlb::answer(PageKey page, const Mapping& mapping) {
-  Mshrs::Entry& entry = *mshrs_.find(page);
-  Miss& miss = entry.payload;
+/// A miss that someone waits for is answered: its time is complete.
+void L2Tlb::measure(PageKey page, const Miss& miss) {
   const Cycle now = partition_.now();
   const Cycle latency = now - miss.since;
-  if (miss.accounted != latency || miss.stamp != now) {
+  if (miss.time.accounted != latency || miss.time.stamp != now) {
     throw SimulationError(fmt::format("page {:#x}: {} cycles of an L2 TLB miss of {} cycles have been put to a part",
-                                      page.number(), miss.accounted, latency));
+                                      page.number(), miss.time.accounted, latency));
   }
-  ++miss_stats_.count;
-  miss_stats_.latency += latency;
-  miss_stats_.histogram.add(latency);
-  miss_stats_.merged_latency += miss.merged * now - miss.merged_since;
-  fill(page, mapping);
-  partition_.progress().steps += 1;
+  MissStats& sums = miss_stats();
+  ++sums.count;
+  sums.latency += latency;
+  sums.histogram.add(latency);
+  sums.merged_latency += miss.merged * now - miss.merged_since;
   if (Timeline* timeline = partition_.timeline()) {
     timeline->note(
         {TimelineEvent::Kind::Request, partition_.device().value, 0, "L2 TLB miss", miss.since, now, page.value, 1},
         page.number());
   }
+}
+
+void L2Tlb::answer(PageKey page, const Mapping& mapping) {
+  Mshrs::Entry& entry = *mshrs_.find(page);
+  Miss& miss = entry.payload;
+  const bool prefetched = miss.prefetch;
+  if (!prefetched) measure(page, miss);
+  fill(page, mapping);
+  if (prefetched) {
+    --prefetching_;
+    unused_.insert(page.value);
+  }
+  partition_.progress().steps += 1;
   const Targets targets = std::move(miss.targets);
   mshrs_.release(entry);
   targets.for_each([&](std::uint16_t cu) { client_.translated(cu, page, mapping); });
   handler_->answered(page);
+  if (prefetcher_ != nullptr && !prefetched) ask_prefetcher(&TlbPrefetcher::on_fill, page);
   unblock();
 }
 
@@ -160,6 +245,7 @@ void L2Tlb::on_second_lookup(Transaction* t) {
 
 bool L2Tlb::shoot_down(PageKey page) {
   look_at_contents();
+  note_gone(page);
   return tlb_.erase(page);
 }
 

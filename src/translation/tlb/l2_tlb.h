@@ -2,6 +2,7 @@
 // it resolves: the GMMU, or the way to the IOMMU.
 #pragma once
 
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "stats/stat.h"
 #include "translation/miss.h"
 #include "translation/tlb/tlb.h"
+#include "translation/tlb/tlb_prefetcher.h"
 #include "translation/translation_spec.h"
 
 namespace nearfar {
@@ -46,6 +48,8 @@ class MissHandler {
   virtual void missed(PageKey page, Miss& miss) = 0;
   /// A miss has been answered and its register is free.
   virtual void answered(PageKey) {}
+  /// Whether a page that nobody waits for has a place below. It is asked before such a miss.
+  virtual bool has_prefetch_room() const { return true; }
 };
 
 /// Seam "IOMMU TLB content", its part in a GPU: who is told of what leaves the L2 TLB to make room. Nobody is, in the
@@ -90,12 +94,16 @@ class L2Tlb {
   void set_handler(MissHandler& handler) { handler_ = &handler; }
   MissHandler& handler() { return *handler_; }
   void set_victims(L2TlbVictims& victims) { victims_ = &victims; }
+  void set_prefetcher(TlbPrefetcher& prefetcher) { prefetcher_ = &prefetcher; }
+  TlbPrefetchStats& prefetch_stats() { return prefetch_stats_; }
 
   /// A miss of an L1 TLB that reaches this one at `arrival`.
   void request(unsigned cu, PageKey page, bool write, Cycle arrival);
 
   /// The mapping a miss waited for: fills, answers all who wait, and frees the register.
   void answer(PageKey page, const Mapping& mapping);
+  /// There is no mapping of a pending page. True: nobody waits for it, and it is pending no more. False: someone does.
+  bool drop_prefetch(PageKey page);
   /// A pending miss looks up again, which takes a lookup's time, and then is handed to the handler again.
   void look_up_again(PageKey page);
 
@@ -116,14 +124,9 @@ class L2Tlb {
   /// Puts a miss's time since its last stamp to a part.
   void charge(Miss& miss, LatencyComponent part) { charge(miss, part, partition_.now()); }
   void charge(Miss& miss, LatencyComponent part, Cycle until);
-  /// The same for time that another device has put to parts of its own.
-  static void charge_elsewhere(Miss& miss, std::uint64_t cycles) {
-    miss.stamp += cycles;
-    miss.accounted += cycles;
-  }
 
   L2TlbStats& stats() { return stats_; }
-  MissStats& miss_stats() { return miss_stats_; }
+  MissStats& miss_stats() { return ledger_.sums(partition_.device()); }
   bool idle() const { return mshrs_.used() == 0 && blocked_.empty(); }
   std::string describe_waiting();
 
@@ -139,14 +142,25 @@ class L2Tlb {
   void on_lookup(Transaction* t);
   bool look_up(const Transaction& t);
   void on_second_lookup(Transaction* t);
+  void measure(PageKey page, const Miss& miss);
+  void merge(Miss& miss, unsigned cu, bool write);
   void unblock();
   void look_at_contents();
+  void ask_prefetcher(void (TlbPrefetcher::*event)(PageKey, PrefetchPages&), PageKey page);
+  void prefetch(PageKey page);
+  void note_gone(PageKey page) {
+    if (prefetcher_ != nullptr && unused_.erase(page.value) != 0) ++prefetch_stats_.unused;
+  }
 
   Partition& partition_;
   TlbSpec spec_;
   TranslationClient& client_;
   MissHandler* handler_ = nullptr;
   L2TlbVictims* victims_ = nullptr;
+  TlbPrefetcher* prefetcher_ = nullptr;
+  std::uint32_t prefetching_ = 0;                    ///< pending misses that nobody waits for
+  boost::unordered_flat_set<std::uint64_t> unused_;  ///< pages held that were fetched ahead and not asked for since
+  TlbPrefetchStats prefetch_stats_;
   Tlb tlb_;
   LookupPort port_;
   Mshrs mshrs_;
@@ -158,7 +172,7 @@ class L2Tlb {
   Cycle next_snapshot_ = kNever;
   std::vector<Snapshot> snapshots_;
   L2TlbStats stats_;
-  MissStats miss_stats_;
+  LatencyLedger ledger_;
 };
 
 }  // namespace nearfar

@@ -10,7 +10,7 @@
 
 namespace nearfar {
 
-Tlb::Tlb(std::uint32_t entries, std::uint32_t ways)
+Tlb::Tlb(std::uint32_t entries, std::uint32_t ways, TlbReplacementKind replacement)
     : sets_(entries == 0 ? 1 : entries / ways), of_ways_(entries == 0 ? 1 : ways), ways_(entries == 0 ? 0 : ways) {
   assert(entries == 0 || (entries % ways == 0 && ways <= 256));
   tags_.assign(entries, kInvalid);
@@ -18,6 +18,7 @@ Tlb::Tlb(std::uint32_t entries, std::uint32_t ways)
   entries_.resize(entries);
   held_in_.assign(sets_.divisor(), 0);
   for (std::uint32_t slot = 0; slot < entries; ++slot) ages_[slot] = static_cast<std::uint8_t>(slot % ways);
+  if (entries != 0) policy_ = make_replacement(replacement, entries / ways, ways);
 }
 
 std::uint32_t Tlb::find(PageKey page) const {
@@ -68,11 +69,37 @@ void Tlb::make_youngest(std::uint32_t slot) {
   ages_[slot] = 0;
 }
 
+void Tlb::note_use(std::uint32_t slot) {
+  if (policy_ == nullptr) {
+    make_youngest(slot);
+    return;
+  }
+  const std::uint64_t set = of_ways_.quotient(slot);
+  policy_->used(set, static_cast<std::uint32_t>(slot - set * ways_));
+}
+
+void Tlb::note_fill(std::uint32_t slot) {
+  if (policy_ == nullptr) {
+    make_youngest(slot);
+    return;
+  }
+  const std::uint64_t set = of_ways_.quotient(slot);
+  policy_->filled(set, static_cast<std::uint32_t>(slot - set * ways_));
+}
+
+/// The slot of a full set whose mapping leaves.
+std::uint32_t Tlb::victim_in(std::uint64_t set) {
+  const auto first = static_cast<std::uint32_t>(set * ways_);
+  if (policy_ != nullptr) return first + policy_->victim(set);
+  const void* oldest = std::memchr(&ages_[first], static_cast<int>(ways_ - 1), ways_);
+  return static_cast<std::uint32_t>(static_cast<const std::uint8_t*>(oldest) - ages_.data());
+}
+
 const Mapping* Tlb::use(PageKey page) {
   const std::uint32_t slot = find(page);
   if (slot == kNone) return nullptr;
   if (infinite()) return &all_[slot].mapping;
-  make_youngest(slot);
+  note_use(slot);
   return &entries_[slot].mapping;
 }
 
@@ -100,24 +127,23 @@ std::optional<Tlb::Entry> Tlb::insert(PageKey page, const Mapping& mapping, std:
     return std::nullopt;
   }
   std::optional<Entry> victim;
-  if (slot == kNone) {
+  const bool held = slot != kNone;
+  if (!held) {
     absent_ = {};
     const std::uint64_t set = set_of(page);
-    const auto first = static_cast<std::uint32_t>(set * ways_);
     if (held_in_[set] < ways_) {
-      slot = first;
+      slot = static_cast<std::uint32_t>(set * ways_);
       while (tags_[slot] != kInvalid) ++slot;
       ++held_in_[set];
       ++held_;
     } else {
-      const void* oldest = std::memchr(&ages_[first], static_cast<int>(ways_ - 1), ways_);
-      slot = static_cast<std::uint32_t>(static_cast<const std::uint8_t*>(oldest) - ages_.data());
+      slot = victim_in(set);
       victim = entries_[slot];
     }
   }
   tags_[slot] = tag_of(page);
   entries_[slot] = {page, mapping, note};
-  make_youngest(slot);
+  held ? note_use(slot) : note_fill(slot);
   return victim;
 }
 

@@ -1,14 +1,18 @@
-// A TLB's array: which pages it holds, where they are mapped, and which one leaves next (true LRU in the set). No
-// timing. One class serves the L1, L2, IOMMU and host TLBs.
+// A TLB's array: which pages it holds, where they are mapped, and which one leaves next (true LRU in the set, or what a
+// policy says). No timing. One class serves the L1, L2, IOMMU and host TLBs.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/divider.h"
 #include "translation/page.h"
+#include "translation/tlb/replacement.h"
+#include "translation/translation_spec.h"
 
 namespace nearfar {
 
@@ -21,13 +25,16 @@ class Tlb {
   };
 
   /// `entries` a multiple of `ways`; 0 entries: holds everything it is given.
-  Tlb(std::uint32_t entries, std::uint32_t ways);
+  Tlb(std::uint32_t entries, std::uint32_t ways, TlbReplacementKind replacement = TlbReplacementKind::Lru);
+  explicit Tlb(const PlainTlbSpec& spec) : Tlb(spec.entries, spec.ways, spec.replacement) {}
+  /// Plugs a design into the seam "TLB replacement", before the first mapping. An infinite TLB needs none.
+  void set_replacement(std::unique_ptr<TlbReplacement> policy) { policy_ = std::move(policy); }
 
-  /// The mapping of a page, made most recent; null when it is not held.
+  /// The mapping of a page, which counts as used; null when it is not held.
   const Mapping* use(PageKey page);
-  /// The same without making it recent.
+  /// The same without a use.
   const Mapping* peek(PageKey page) const;
-  /// All that is held of a page, without making it recent.
+  /// All that is held of a page, without a use.
   const Entry* entry(PageKey page) const;
 
   /// Holds a page as the most recent of its set. What had to leave for it is the answer.
@@ -61,6 +68,9 @@ class Tlb {
   }
   std::uint32_t find(PageKey page) const;
   void make_youngest(std::uint32_t slot);
+  void note_use(std::uint32_t slot);
+  void note_fill(std::uint32_t slot);
+  std::uint32_t victim_in(std::uint64_t set);
 
   Divider sets_;
   Divider of_ways_;  ///< slots by sets
@@ -73,6 +83,7 @@ class Tlb {
   std::vector<std::uint8_t> ages_;      ///< of a set: a permutation, 0 is the most recent
   std::vector<std::uint16_t> held_in_;  ///< by set
   std::vector<Entry> entries_;
+  std::unique_ptr<TlbReplacement> policy_;  ///< none: LRU, by the ages
 
   std::vector<Entry> all_;  ///< infinite
   boost::unordered_flat_map<std::uint64_t, std::uint32_t> index_;

@@ -1,18 +1,13 @@
 // A request to walk a page table, from its submission to the client's answer to its end.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "sim/types.h"
 #include "translation/page.h"
+#include "translation/walk/walk_kind.h"
 
 namespace nearfar {
-
-enum class WalkKind : std::uint8_t { Demand, Replay, Invalidate, Update, Forwarded, Writeback };
-inline constexpr std::size_t kWalkKinds = 6;
-inline constexpr std::array<const char*, kWalkKinds> kWalkKindNames = {"demand", "replay",    "invalidate",
-                                                                       "update", "forwarded", "writeback"};
 
 /// Where a request comes from, in the order in which a place in a full queue is given away: messages on the links' two
 /// channels, the older first; then the device's own misses and what a design writes back, the older first too.
@@ -41,9 +36,7 @@ struct Walk {
   Mapping mapping;          ///< update: what to write
   std::uint64_t note = 0;
 
-  bool writes() const {
-    return kind == WalkKind::Invalidate || kind == WalkKind::Update || kind == WalkKind::Writeback;
-  }
+  bool writes() const { return traits_of(kind).writes; }
 };
 
 }  // namespace nearfar

@@ -17,8 +17,9 @@ WalkCache make_cache(const WalkersSpec& spec) {
 }  // namespace
 
 void WalkStats::describe(StatVisitor& visitor) {
-  for (std::size_t k = 0; k < kWalkKinds; ++k) {
-    const char* kind = kWalkKindNames[k];
+  for (const WalkKind each : all_walk_kinds()) {
+    const auto k = static_cast<std::size_t>(each);
+    const char* kind = traits_of(each).name;
     visitor.counter(fmt::format("walks.{}", kind), "walks", fmt::format("Walks of kind {}.", kind), walks[k]);
     visitor.counter(fmt::format("accesses.{}", kind), "accesses",
                     fmt::format("Page-table accesses of walks of kind {}.", kind), accesses[k]);
@@ -373,10 +374,9 @@ std::uint16_t WalkUnit::free_walker() const {
 void WalkUnit::note_span(const Walk& walk) {
   Timeline* timeline = partition_.timeline();
   if (timeline == nullptr) return;
-  timeline->note(
-      {TimelineEvent::Kind::Span, partition_.device().value, walk.walker,
-       kWalkKindNames[static_cast<std::size_t>(walk.kind)], walk.started, partition_.now(), walk.page.value, 0},
-      walk.page.number());
+  timeline->note({TimelineEvent::Kind::Span, partition_.device().value, walk.walker, traits_of(walk.kind).name,
+                  walk.started, partition_.now(), walk.page.value, 0},
+                 walk.page.number());
 }
 
 void WalkUnit::end(Walk& walk, unsigned level) {

@@ -28,13 +28,13 @@
 namespace nearfar {
 
 struct WalkStats {
-  std::array<std::uint64_t, kWalkKinds> walks{};
-  std::array<std::uint64_t, kWalkKinds> accesses{};
+  std::array<std::uint64_t, kMostWalkKinds> walks{};
+  std::array<std::uint64_t, kMostWalkKinds> accesses{};
   std::array<std::uint64_t, 5> reads{};  ///< by level, from 1
   std::uint64_t cache_lookups = 0;
-  std::array<std::array<std::uint64_t, kWalkKinds>, 4> cache_hits{};  ///< levels 2 to 5
-  std::array<std::uint64_t, kWalkKinds> cache_misses{};
-  std::array<std::uint64_t, kWalkKinds> queue_wait{};
+  std::array<std::array<std::uint64_t, kMostWalkKinds>, 4> cache_hits{};  ///< levels 2 to 5
+  std::array<std::uint64_t, kMostWalkKinds> cache_misses{};
+  std::array<std::uint64_t, kMostWalkKinds> queue_wait{};
   std::uint64_t blocked_cycles = 0;
   std::uint64_t full_cycles = 0;
   std::uint64_t withdrawn = 0;
