@@ -47,9 +47,12 @@ class MessageJitter {
   MessageJitter(const PerturbSpec& spec, DeviceId source)
       : jitter_(spec, spec.message_jitter, kPurpose), source_(source.value) {}
 
+  /// Whether anything is ever later.
+  bool on() const { return jitter_.limit() != 0; }
+
   Cycle arrival(Cycle undisturbed, unsigned destination, unsigned traffic_class) const {
     Cycle latest = undisturbed;
-    if (jitter_.limit() == 0) return latest;
+    if (!on()) return latest;
     const std::uint64_t stream = (std::uint64_t{source_} << 32) | (destination << 8U) | traffic_class;
     // An earlier cycle than these cannot reach beyond `undisturbed`.
     const Cycle first = undisturbed - std::min(undisturbed, jitter_.limit());

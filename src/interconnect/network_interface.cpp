@@ -191,7 +191,7 @@ void NetworkInterface::send(Packet* packet, TrafficClass traffic, Cycle after) {
 /// The first burst of a message enters the link, at tick `from` or when that is free; whether it is all of the message.
 /// A burst is known by its first packet; where packets are stored and forwarded, each follows the one before it without
 /// a gap, as the links are equally fast.
-bool NetworkInterface::depart(LinkPort& output, DestinationQueue& destination, TrafficClass traffic, Packet* packet,
+inline bool NetworkInterface::depart(LinkPort& output, DestinationQueue& destination, TrafficClass traffic, Packet* packet,
                               std::uint64_t from) {
   const bool request = traffic == TrafficClass::Request;
   const std::uint32_t all = packets(*packet);
@@ -202,15 +202,18 @@ bool NetworkInterface::depart(LinkPort& output, DestinationQueue& destination, T
     leaving->set_wire_bytes(request_packet(as_lines(*leaving)));
     destination.credits -= count;
     destination.reserved -= count;
+  }
+  const std::uint64_t behind = bytes_behind(*leaving);
+  if (request) {
     stats_.request_packets += count;
-    stats_.request_bytes += leaving->wire_bytes + bytes_behind(*leaving);
+    stats_.request_bytes += leaving->wire_bytes + behind;
   }
   const Cycle after = leaving->when;
-  const auto out = output.pass(from, leaving->wire_bytes, bytes_behind(*leaving));
+  const auto out = output.pass(from, leaving->wire_bytes, behind);
   leaving->early_ticks = out.early;
   Cycle arrival = out.cycle + destination.hop.latency + after;
   // Perturbed once, where it begins.
-  if (leaving->origin == partition_.device().value) {
+  if (jitter_.on() && leaving->origin == partition_.device().value) {
     arrival = jitter_.arrival(arrival, leaving->destination, static_cast<unsigned>(leaving->traffic_class));
   }
   partition_.post(leaving, destination.hop.next, MessagePort::Network, arrival);
@@ -219,7 +222,7 @@ bool NetworkInterface::depart(LinkPort& output, DestinationQueue& destination, T
 
 /// Lets what waits for an output leave in turn, as far as the link is free before tick `until`. All that was ready by
 /// then has been announced.
-void NetworkInterface::work_off(LinkPort& output, std::uint64_t until) {
+void NetworkInterface::let_leave(LinkPort& output, std::uint64_t until) {
   while (output.waiting() && output.free() < until) {
     const LinkPort::Turn turn = output.next();
     DestinationQueue& destination = destinations_[turn.flow];
@@ -318,13 +321,13 @@ bool NetworkInterface::completes(const Packet& packet) const {
 }
 
 /// A message that came passes an input.
-void NetworkInterface::admit(LinkPort& input, Packet* packet, std::uint64_t from) {
+inline void NetworkInterface::admit(LinkPort& input, Packet* packet, std::uint64_t from) {
   const auto in = input.pass(from, packet->wire_bytes, bytes_behind(*packet));
   packet->when = (completes(*packet) ? in.last : in.cycle) + (topology_.last_hop_at_receiver() ? spec_.latency : 0);
   partition_.deliver(packet);
 }
 
-void NetworkInterface::admit_until(LinkPort& input, std::uint64_t until) {
+void NetworkInterface::let_in(LinkPort& input, std::uint64_t until) {
   while (input.waiting() && input.free() < until) {
     const LinkPort::Turn turn = input.next();
     Fifo<Packet>& queue = queue_of(arrived_[turn.flow], turn.traffic);

@@ -133,9 +133,13 @@ class NetworkInterface final : public NetworkPort {
   void on_credit(CreditMessage* message);
   void receive(Packet* packet);
   void send(Packet* packet, TrafficClass traffic, Cycle after);
-  bool depart(LinkPort& output, DestinationQueue& destination, TrafficClass traffic, Packet* packet,
-              std::uint64_t from);
-  void work_off(LinkPort& output, std::uint64_t until);
+  [[gnu::always_inline]] bool depart(LinkPort& output, DestinationQueue& destination, TrafficClass traffic,
+                                     Packet* packet, std::uint64_t from);
+  // Most ask of a link that is busy: that costs no call.
+  void work_off(LinkPort& output, std::uint64_t until) {
+    if (output.free() < until) let_leave(output, until);
+  }
+  void let_leave(LinkPort& output, std::uint64_t until);
   bool may_go(const DestinationQueue& destination, TrafficClass traffic) const {
     return traffic != TrafficClass::Request || destination.credits != 0;
   }
@@ -144,8 +148,11 @@ class NetworkInterface final : public NetworkPort {
   }
   LinkPort* input_of(const Event& message);
   bool completes(const Packet& packet) const;
-  void admit(LinkPort& input, Packet* packet, std::uint64_t from);
-  void admit_until(LinkPort& input, std::uint64_t until);
+  [[gnu::always_inline]] void admit(LinkPort& input, Packet* packet, std::uint64_t from);
+  void admit_until(LinkPort& input, std::uint64_t until) {
+    if (input.free() < until) let_in(input, until);
+  }
+  void let_in(LinkPort& input, std::uint64_t until);
   LineRequest* first_lines(LineRequest& burst, std::uint32_t count);
   std::uint32_t write_packet(const ByteMask& mask) const;
   std::uint32_t request_packet(const LineRequest& request) const;

@@ -38,6 +38,8 @@ class DeviceSet {
   }
   /// The same, beginning again at the first device when there is none: only kNone when the set is empty.
   unsigned first_around(unsigned device) const {
+    const std::uint64_t close = device < 64 ? words_[0] >> device << device : 0;
+    if (close != 0) return static_cast<unsigned>(std::countr_zero(close));  // few devices: one word is all
     const unsigned behind = first_from(device);
     return behind != kNone ? behind : first_from(0);
   }

@@ -9,7 +9,8 @@ namespace nearfar {
 class WaitList {
  public:
   bool empty() const { return head_ == waiters_.size(); }
-  void push(std::uint16_t waiter) { waiters_.push_back(waiter); }
+  /// Not inlined, so that who finds room does not pay for who has to wait.
+  [[gnu::noinline]] void push(std::uint16_t waiter) { waiters_.push_back(waiter); }
 
   std::uint16_t pop() {
     const std::uint16_t waiter = waiters_[head_++];

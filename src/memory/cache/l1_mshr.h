@@ -47,7 +47,10 @@ class L1MshrFile {
   };
 
   explicit L1MshrFile(std::uint32_t capacity)
-      : capacity_(capacity), groups_(capacity), buckets_(std::bit_ceil(capacity), kEnd) {
+      : capacity_(capacity),
+        bucket_mask_(std::bit_ceil(capacity) - 1),
+        groups_(capacity),
+        buckets_(std::bit_ceil(capacity), kEnd) {
     assert(capacity < kEnd);
     for (std::uint32_t i = 0; i + 1 < capacity; ++i) groups_[i].chain = static_cast<std::uint16_t>(i + 1);
   }
@@ -144,7 +147,7 @@ class L1MshrFile {
  private:
   static constexpr std::uint16_t kEnd = 0xffff;
 
-  std::size_t bucket(PhysPage page) const { return (page.value * 0x9e3779b97f4a7c15ULL >> 40) & (buckets_.size() - 1); }
+  std::size_t bucket(PhysPage page) const { return (page.value * 0x9e3779b97f4a7c15ULL >> 40) & bucket_mask_; }
 
   void release(Group& group) {
     const auto index = static_cast<std::uint16_t>(&group - groups_.data());
@@ -179,6 +182,7 @@ class L1MshrFile {
   }
 
   std::uint32_t capacity_;
+  std::uint32_t bucket_mask_;
   std::uint32_t used_ = 0;
   std::uint16_t free_ = 0;
   std::vector<Group> groups_;

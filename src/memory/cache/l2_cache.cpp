@@ -44,6 +44,7 @@ L2Cache::L2Cache(Partition& partition, const L2Spec& spec, const DramSpec& dram,
       dram_(make_dram(partition, dram, line_bytes, clock_hertz, *this)),
       spec_(spec),
       bank_bits_(static_cast<unsigned>(std::countr_zero(spec.banks))),
+      bank_mask_(spec.banks - 1),
       bank_hash_(spec.bank_index),
       tag_latency_(spec.tag_latency),
       data_latency_(spec.data_latency),
@@ -83,7 +84,7 @@ PhysLine L2Cache::line_of(const Bank& bank, TagArray::Slot slot) const {
   }
   std::uint64_t low = bank.index;
   if (bank_hash_ == IndexHash::Xor) low ^= upper ^ upper >> 6 ^ upper >> 11;
-  const std::uint64_t number = upper << bank_bits_ | (low & (banks_.size() - 1));
+  const std::uint64_t number = upper << bank_bits_ | (low & bank_mask_);
   return PhysLine{PhysPage{home, number >> kLineIndexBits},
                   static_cast<unsigned>(number & ((1U << kLineIndexBits) - 1))};
 }
@@ -166,32 +167,32 @@ void L2Cache::note(const LineRequest& request, Outcome outcome, Cycle extra, Res
 
 /// Sends what the lines of a group have come to on its way, and takes the group.
 void L2Cache::settle(LineRequest* group, bool remote, Results& results) {
-  if (results.missing.count != 0) send_missing(*group, results);
+  if (results.missing.mask != 0) send_missing(*group, results);
   const Batch& performed = results.performed;
-  if (performed.count != 0) {
+  if (performed.mask != 0) {
     if (remote) {
       client_.answer(part(*group, performed.mask), performed.due);
     } else {
       if (watch_ != nullptr) watch_->stores_acknowledged(group->record, performed.mask);
-      client_.stores_ordered(group->unit, group->line.page(), performed.count);
+      client_.stores_ordered(group->unit, group->line.page(), performed.count());
     }
   }
   for (std::uint8_t fill = 0; fill < results.forwarded.size(); ++fill) {
     const Batch& forwarded = results.forwarded[fill];
-    if (forwarded.count == 0) continue;
+    if (forwarded.mask == 0) continue;
     LineRequest* lines = part_with_masks(*group, forwarded.mask);
     lines->fill = fill;
     forward(lines, forwarded.due);
   }
   const Batch& hits = results.hits;
-  if (hits.count == 0) {
+  if (hits.mask == 0) {
     discard(group);
     return;
   }
   group->mask = hits.mask;
   if (counts_latency(*group)) {
-    latency_.home += hits.count * (tag_latency_ + data_latency_);
-    latency_.home_wait += hits.count * (since(partition_.now(), *group) + hits.due - tag_latency_ - data_latency_);
+    latency_.home += hits.count() * (tag_latency_ + data_latency_);
+    latency_.home_wait += hits.count() * (since(partition_.now(), *group) + hits.due - tag_latency_ - data_latency_);
   }
   if (remote) {
     client_.answer(group, hits.due);

@@ -233,14 +233,13 @@ class L2Cache final : public LowerLevel, public DramClient {
   /// Lines of a group that leave together, as soon as none of them would leave before it is ready.
   struct Batch {
     std::uint64_t mask = 0;
-    std::uint32_t count = 0;
     Cycle due = 0;  ///< when the first of them leaves
 
+    std::uint32_t count() const { return static_cast<std::uint32_t>(std::popcount(mask)); }
     static Cycle due_of(Cycle ready, Cycle behind) { return ready - std::min(ready, behind); }
     void add(std::uint64_t line, Cycle ready, Spacing spacing) {
-      due = std::max(due, due_of(ready, spacing.at(count)));
+      due = std::max(due, due_of(ready, spacing.at(count())));
       mask |= line;
-      ++count;
     }
   };
   /// What a group has come to so far.
@@ -263,7 +262,7 @@ class L2Cache final : public LowerLevel, public DramClient {
     const std::uint64_t upper = number >> bank_bits_;
     // Two folds spread strides of a row and of a page over the banks.
     const std::uint64_t low = bank_hash_ == IndexHash::Xor ? number ^ upper ^ upper >> 6 ^ upper >> 11 : number;
-    return static_cast<unsigned>(low & (banks_.size() - 1));
+    return static_cast<unsigned>(low & bank_mask_);
   }
   Bank& bank_of(PhysLine line) { return banks_[bank_index(line.number_in_device())]; }
   PhysLine line_of(const Bank& bank, TagArray::Slot slot) const;
@@ -349,6 +348,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   std::vector<PageLines> pages_;  ///< by frame
   L2Spec spec_;
   unsigned bank_bits_;
+  std::uint32_t bank_mask_;  ///< banks - 1
   unsigned local_key_bits_;
   IndexHash bank_hash_;
   Cycle tag_latency_;

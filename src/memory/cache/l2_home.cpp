@@ -138,11 +138,11 @@ void L2Cache::ask_memory(const LineRequest& request, Cycle extra, Results& resul
   }
   Batch& missing = results.missing;
   const Cycle ready = complete + lookup;
-  const Cycle due = Batch::due_of(ready, results.spacing.at(missing.count));
-  if (missing.count != 0 && (due > missing.due + kTogether || missing.due > due + kTogether)) {
+  const Cycle due = Batch::due_of(ready, results.spacing.at(missing.count()));
+  if (missing.mask != 0 && (due > missing.due + kTogether || missing.due > due + kTogether)) {
     send_missing(request, results);
   }
-  if (missing.count == 0) results.missing_extra = extra;
+  if (missing.mask == 0) results.missing_extra = extra;
   missing.add(line, ready, results.spacing);
 }
 
@@ -150,7 +150,7 @@ void L2Cache::ask_memory(const LineRequest& request, Cycle extra, Results& resul
 void L2Cache::send_missing(const LineRequest& request, Results& results) {
   const Cycle lookup = results.missing_extra + tag_latency_;
   LineRequest* lines = part(request, results.missing.mask);
-  charge_lookup(*lines, results.missing.count, lookup);
+  charge_lookup(*lines, results.missing.count(), lookup);
   lines->stage_start = static_cast<std::uint32_t>(partition_.now() + lookup);
   partition_.schedule(lines, fill_handler_, results.missing.due);
   results.missing = {};

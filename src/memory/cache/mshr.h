@@ -23,7 +23,10 @@ class MshrFile {
   };
 
   explicit MshrFile(std::uint32_t capacity)
-      : entries_(capacity), buckets_(std::bit_ceil(capacity) * 2, kEnd), free_(0) {
+      : entries_(capacity),
+        buckets_(std::bit_ceil(capacity) * 2, kEnd),
+        bucket_mask_(std::bit_ceil(capacity) * 2 - 1),
+        free_(0) {
     assert(capacity < kEnd);
     for (std::uint32_t i = 0; i + 1 < capacity; ++i) entries_[i].chain = static_cast<std::uint16_t>(i + 1);
   }
@@ -73,10 +76,11 @@ class MshrFile {
  private:
   static constexpr std::uint16_t kEnd = 0xffff;
 
-  std::size_t bucket(Key line) const { return (line.value * 0x9e3779b97f4a7c15ULL >> 32) & (buckets_.size() - 1); }
+  std::size_t bucket(Key line) const { return (line.value * 0x9e3779b97f4a7c15ULL >> 32) & bucket_mask_; }
 
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> buckets_;
+  std::uint32_t bucket_mask_;
   std::uint16_t free_;
   std::uint32_t used_ = 0;
 };
