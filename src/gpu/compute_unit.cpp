@@ -46,7 +46,7 @@ ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCac
     : context_(context),
       waves_(std::size_t{context.spec.cu.simds} * context.spec.cu.waves_per_simd),
       wakings_(waves_.size()),
-      l1_(context.spec.l1v, context.spec.line),
+      l1_(context.spec.l1v, context.spec.line, context.frames),
       index_(index),
       wave_handler_(context.partition.add_handler<&ComputeUnit::on_wave>(this)),
       simd_free_(context.spec.cu.simds, 0),

@@ -64,7 +64,8 @@ struct GpuContext {
   bool own_copies = false;  ///< each GPU has a copy of its own of every page
   Coalescer coalescer;
   LaneAddresses lanes;
-  L2Cache* l2 = nullptr;  ///< what is below an L1
+  std::uint64_t frames = 0;  ///< more than any device's memory has
+  L2Cache* l2 = nullptr;     ///< what is below an L1
   ByteMaskPool* masks = nullptr;
   HandlerId leave_handler = 0;           ///< a page group leaves the L1
   L2Tlb* l2_tlb = nullptr;               ///< none: translation is ideal

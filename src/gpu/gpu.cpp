@@ -27,6 +27,8 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   context_.own_copies = spec.policy == PagePolicy::NoFault;
   context_.l2 = &l2_;
   context_.masks = &masks;
+  // Page tables lie beside what the capacity bounds; half as many frames more is room enough for both.
+  context_.frames = std::max(spec.gpu.dram.capacity, spec.host.dram.capacity) / kPageBytes * 3 / 2;
   l2_.route_remote({&remote_home_, spec.remote_cache == RemoteCache::L1L2, topology.host()});
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
   make_translation(spec, translation_oracle);

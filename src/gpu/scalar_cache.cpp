@@ -3,7 +3,7 @@
 namespace nearfar {
 
 ScalarCache::ScalarCache(GpuContext& context, unsigned index)
-    : context_(context), index_(index), l1_(context.spec.l1s, context.spec.line) {
+    : context_(context), index_(index), l1_(context.spec.l1s, context.spec.line, context.frames) {
   if (context.watch != nullptr) images_.resize(l1_.tags().slots());
 }
 

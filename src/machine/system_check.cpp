@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "config/units.h"
@@ -24,7 +25,11 @@ void check_l1(const L1Spec& l1, const std::string& path, const SystemSpec& spec,
                        fmt::format("`{}.size` must be a multiple of ways × line = {}.", path, format_bytes(set)));
   }
   const Bytes memory = std::max(spec.gpu.dram.capacity, spec.host.dram.capacity);
-  const std::uint64_t largest_key = PhysLine(PhysPage(DeviceId(0xff), memory / kPageBytes - 1), 63).value;
+  // Where there are more than 255 GPUs, the high bits of a device stand above the frames (memory/cache/l1_cache.h).
+  const std::uint64_t frames = memory / kPageBytes;
+  const std::uint64_t largest_key = spec.gpus <= 0xff ? PhysLine(PhysPage(DeviceId(0xff), frames - 1), 63).value
+                                                      : (std::uint64_t{spec.gpus >> 8} + 1)
+                                                            << (8 + kLineIndexBits + std::bit_width(frames * 3 / 2));
   if (largest_key / (l1.size / set) >= kInvalidTag) {
     configuration.fail(
         {path + ".size", path + ".ways", "gpu.dram.capacity", "host.dram.capacity"},
@@ -32,13 +37,25 @@ void check_l1(const L1Spec& l1, const std::string& path, const SystemSpec& spec,
   }
 }
 
-void check_home_cache(const L2Spec& cache, const std::string& path, const SystemSpec& spec,
-                      const Configuration& configuration) {
+void check_l2(const L2Spec& cache, const std::string& path, const SystemSpec& spec,
+              const Configuration& configuration) {
   const Bytes sets = cache.ways * spec.gpu.line * cache.banks;
   if (cache.size % sets == 0) return;
   configuration.fail(
       {path + ".size", path + ".ways", "gpu.line", path + ".banks"},
       fmt::format("`{}.size` must be a multiple of ways × line × banks = {}.", path, format_bytes(sets)));
+}
+
+/// With lines of other GPUs a tag of the L2 says at home in which device its line is, too.
+void check_remote_lines(const SystemSpec& spec, const Configuration& configuration) {
+  if (spec.remote_cache != RemoteCache::L1L2) return;
+  const L2Spec& l2 = spec.gpu.l2;
+  const std::uint64_t sets = l2.size / (l2.ways * spec.gpu.line * l2.banks);
+  const std::uint64_t lines = spec.gpu.dram.capacity * 3 / 2 / spec.gpu.line / l2.banks;
+  if ((std::uint64_t{1} << (std::bit_width(lines) + std::bit_width(spec.gpus + 2U))) / sets < kInvalidTag) return;
+  configuration.fail({"remote_cache", "gpu.l2.size", "gpu.l2.ways", "gpu.l2.banks", "gpu.dram.capacity"},
+                     "`gpu.l2` has too few sets to tell the lines of so much memory of so many GPUs apart: a tag has "
+                     "32 bits.");
 }
 
 void check_timings(const DramSpec& dram, const std::string& path, const Configuration& configuration) {
@@ -155,8 +172,9 @@ void check_system(const SystemSpec& spec, const Configuration& configuration) {
   check_compute_units(spec.gpu, configuration);
   check_l1(spec.gpu.l1v, "gpu.l1v", spec, configuration);
   check_l1(spec.gpu.l1s, "gpu.l1s", spec, configuration);
-  check_home_cache(spec.gpu.l2, "gpu.l2", spec, configuration);
-  check_home_cache(spec.host.llc, "host.llc", spec, configuration);
+  check_l2(spec.gpu.l2, "gpu.l2", spec, configuration);
+  check_remote_lines(spec, configuration);
+  check_l2(spec.host.llc, "host.llc", spec, configuration);
   check_dram(spec.gpu.dram, "gpu.dram", spec, configuration);
   check_dram(spec.host.dram, "host.dram", spec, configuration);
   check_translation(spec, configuration);

@@ -16,7 +16,7 @@ void L1Stats::describe(StatVisitor& visitor) {
 
 void L1Cache::note(L1Event event, PhysLine line) {
   L1State state = L1State::Invalid;
-  if (tags_.find(line.value) != TagArray::kNone) {
+  if (tags_.find(key(line)) != TagArray::kNone) {
     state = L1State::Valid;
   } else if (const L1MshrFile::Group* group = pending_.find(line)) {
     state = (group->poisoned >> line.index() & 1) != 0 ? L1State::Poisoned : L1State::Pending;
@@ -27,7 +27,7 @@ void L1Cache::note(L1Event event, PhysLine line) {
 /// An event meets every line that is held or pending.
 void L1Cache::note_all(L1Event event) {
   for (TagArray::Slot slot = 0; slot < tags_.slots(); ++slot) {
-    if (tags_.valid(slot)) note(event, PhysLine{tags_.key(slot)});
+    if (tags_.valid(slot)) note(event, line_of(slot));
   }
   pending_.for_each([&](PhysLine line) { note(event, line); });
 }

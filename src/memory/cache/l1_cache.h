@@ -32,9 +32,11 @@ struct L1Stats {
 
 class L1Cache {
  public:
-  L1Cache(const L1Spec& spec, std::uint64_t line_bytes)
+  /// `frames`: more than the frames of any device's memory.
+  L1Cache(const L1Spec& spec, std::uint64_t line_bytes, std::uint64_t frames)
       : tags_(spec.size / line_bytes / spec.ways, spec.ways, spec.index, spec.replacement),
         pending_(spec.mshrs),
+        high_device_(8 + static_cast<unsigned>(std::bit_width(frames)) + kLineIndexBits),
         port_shift_(static_cast<unsigned>(std::countr_zero(spec.lines_per_cycle))) {}
 
   TagArray& tags() { return tags_; }
@@ -44,16 +46,16 @@ class L1Cache {
 
   /// Looks a line up and marks it used; kNone on a miss.
   TagArray::Slot look_up(PhysLine line) {
-    const TagArray::Slot slot = tags_.find(line.value);
+    const TagArray::Slot slot = tags_.find(key(line));
     if (slot != TagArray::kNone) tags_.touch(slot);
     return slot;
   }
 
   /// Keeps a line that has arrived; the answer is its slot.
   TagArray::Slot install(PhysLine line) {
-    const TagArray::Slot slot = tags_.victim(line.value);
-    if (coverage_ != nullptr && tags_.valid(slot)) note(L1Event::Replacement, PhysLine{tags_.key(slot)});
-    tags_.fill(slot, line.value);
+    const TagArray::Slot slot = tags_.victim(key(line));
+    if (coverage_ != nullptr && tags_.valid(slot)) note(L1Event::Replacement, line_of(slot));
+    tags_.fill(slot, key(line));
     pages_[page_bit(line.page()) / 64] |= std::uint64_t{1} << page_bit(line.page()) % 64;
     return slot;
   }
@@ -65,7 +67,7 @@ class L1Cache {
     for (; lines != 0; lines &= lines - 1) {
       const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
       if (coverage_ != nullptr) note(L1Event::Drop, line);
-      const TagArray::Slot slot = tags_.find(line.value);
+      const TagArray::Slot slot = tags_.find(key(line));
       if (slot != TagArray::kNone) tags_.invalidate(slot);
     }
   }
@@ -99,11 +101,24 @@ class L1Cache {
   void not_before(Cycle earliest) { port_ = std::max(port_, earliest << port_shift_); }
 
  private:
+  // The high bits of a device, which only machines of more than 255 GPUs have, come down to just above the frames that
+  // there are: tags have 32 bits.
+  static constexpr unsigned kHighDevice = 8 + PhysPage::kFrameBits + kLineIndexBits;
+  std::uint64_t key(PhysLine line) const {
+    const std::uint64_t low = line.value & ((std::uint64_t{1} << kHighDevice) - 1);
+    return low | line.value >> kHighDevice << high_device_;
+  }
+  PhysLine line_of(TagArray::Slot slot) const {
+    const std::uint64_t held = tags_.key(slot);
+    const std::uint64_t low = held & ((std::uint64_t{1} << high_device_) - 1);
+    return PhysLine{low | held >> high_device_ << kHighDevice};
+  }
   void note_all(L1Event event);
   static unsigned page_bit(PhysPage page) { return static_cast<unsigned>(page.value * 0x9e3779b97f4a7c15ULL >> 56); }
 
   TagArray tags_;
   L1MshrFile pending_;
+  unsigned high_device_;
   Cycle port_ = 0;  // in turns: cycle × lines per cycle, which is a power of two
   unsigned port_shift_;
   std::array<std::uint64_t, 4> pages_{};  ///< by hash: pages of which a line may be held
