@@ -18,6 +18,9 @@ enum class ControlKind : std::uint32_t {
   LaunchDone,  ///< GPU → host: the share is done, its stores are ordered; instructions in `value`, accesses in `count`
   WriteBack,   ///< host → GPU: all shares are done; dirty lines go to memory
   WrittenBack,  ///< GPU → host: they have
+  CopyRead,     ///< host → device: read a chunk of a copy and send it (copy_agent.h)
+  CopyData,     ///< device → device: its data
+  CopyDone,     ///< device → host: it has been written
 };
 
 struct Control {
@@ -27,6 +30,9 @@ struct Control {
   std::uint8_t application = 0;
   bool last_of_first = false;  ///< Launch: the last launch of an application's first execution
 };
+
+/// The message is about a chunk of a copy.
+inline bool is_copy(const Transaction& t) { return static_cast<ControlKind>(t.user) >= ControlKind::CopyRead; }
 
 inline void put(Transaction& t, const Control& control) {
   t.user = static_cast<std::uint32_t>(control.kind);

@@ -9,8 +9,10 @@
 
 #include "config/system_spec.h"
 #include "gpu/compute_unit.h"
+#include "gpu/copy_agent.h"
 #include "gpu/dispatcher.h"
 #include "gpu/scalar_cache.h"
+#include "gpu/scalar_tlb.h"
 #include "interconnect/network_interface.h"
 #include "memory/cache/l2_cache.h"
 #include "sim/watched.h"
@@ -44,7 +46,7 @@ class Gpu final : public NetworkClient,
 
   void on_request(Transaction* t, Spacing spacing) override { l2_.remote_request(t, spacing); }
   void on_reply(Transaction* t) override;
-  void on_control(Transaction* t) override { dispatcher_.on_control(t); }
+  void on_control(Transaction* t) override { is_copy(*t) ? copies_.on_control(t) : dispatcher_.on_control(t); }
   void on_message(Transaction* t) override;
   void prepare_served(const Transaction& t, PrefetchStep step) const override {
     if (t.kind == TransactionKind::Read || t.kind == TransactionKind::Atomic) cus_[t.cu].prepare_fill(t, step);
@@ -61,7 +63,7 @@ class Gpu final : public NetworkClient,
   void network_has_room(std::uint16_t waiter) override { ComputeUnit::room_freed(cus_, waiter); }
 
   // Translation: answers to the compute units, messages, and what the migration of a page asks of the caches.
-  void translated(unsigned cu, PageKey page, const Mapping& mapping) override { cus_[cu].translated(page, mapping); }
+  void translated(unsigned cu, PageKey page, const Mapping& mapping) override;
   void forget(PageKey page, PhysPage frame) override;
   void send(DeviceId to, const Message& message) override;
   void drop_copies(PhysPage page) override;
@@ -116,7 +118,9 @@ class Gpu final : public NetworkClient,
   L2Cache l2_;
   NetworkInterface network_;
   Dispatcher dispatcher_;
+  CopyAgent copies_;
   std::vector<ScalarCache> scalars_;
+  std::vector<ScalarTlb> scalar_tlbs_;  ///< by shader array, where they have TLBs of their own
   std::vector<ComputeUnit> cus_;
 
   TranslationSpec translation_;
@@ -143,6 +147,9 @@ void Gpu::for_each_stats(Visit visit) {
   }
   for (std::size_t i = 0; i < scalars_.size(); ++i) {
     visit("array" + std::to_string(i) + ".l1s", "l1s", scalars_[i].stats());
+  }
+  for (std::size_t i = 0; i < scalar_tlbs_.size(); ++i) {
+    visit("array" + std::to_string(i) + ".scalar_tlb", "scalar_tlb", scalar_tlbs_[i].stats());
   }
   visit("", "l2", l2_.stats());
   DramStats dram = l2_.dram().stats();

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "config/system_spec.h"
+#include "gpu/copy_agent.h"
 #include "host/command_processor.h"
+#include "host/copy_engine.h"
 #include "interconnect/network_interface.h"
 #include "memory/cache/l2_cache.h"
 #include "translation/design_component.h"
@@ -40,7 +42,7 @@ class Host final : public NetworkClient,
 
   void on_request(Transaction* t, Spacing spacing) override { llc_.remote_request(t, spacing); }
   void on_reply(Transaction*) override {}
-  void on_control(Transaction* t) override { commands_.on_control(t); }
+  void on_control(Transaction* t) override { is_copy(*t) ? copies_.on_control(t) : commands_.on_control(t); }
   void on_message(Transaction* t) override;
   void prepare_served(const Transaction&, PrefetchStep) const override {}
   void prepare_arrival(const Transaction& t, PrefetchStep step) const override {
@@ -69,6 +71,7 @@ class Host final : public NetworkClient,
   bool checked() const { return watch_ != nullptr; }
 
   CommandProcessor& commands() { return commands_; }
+  CopyEngine& dma() { return dma_; }
   NetworkInterface& network() { return network_; }
   L2Cache& llc() { return llc_; }
   bool idle() const;
@@ -94,6 +97,8 @@ class Host final : public NetworkClient,
   DataWatch* watch_;
   L2Cache llc_;
   NetworkInterface network_;
+  CopyAgent copies_;
+  CopyEngine dma_;
   CommandProcessor commands_;
   TableReader table_reader_;
   std::unique_ptr<HostMmu> mmu_;                 ///< mmu
