@@ -18,7 +18,28 @@ HostSpec::HostSpec() {
 void HostSpec::describe(Section& section) {
   section.child("llc", llc, "The host's last-level cache in front of its memory.");
   section.child("dram", dram, "The host's memory.");
+  section.child("dma", dma, "The host's DMA, which copies between launches where a workload asks for it.");
   section.child("mmu", mmu, "The host's MMU, which resolves the GPUs' far faults.");
+}
+
+void BoundarySpec::describe(Section& section) {
+  section.flag("write_back", write_back, "Dirty lines of the L2 caches go to memory when a kernel ends.");
+  section.choice<L1AtBoundary>("l1", l1, {{"invalidate", L1AtBoundary::Invalidate}, {"keep", L1AtBoundary::Keep}},
+                               "What the L1 caches do when a kernel begins: `invalidate` everything, so that it sees "
+                               "what kernels before it have stored, or `keep` it. With `keep` a load may return data "
+                               "older than another unit's stores of an earlier kernel, and --check allows it.");
+  section.choice<L2AtBoundary>(
+      "l2", l2,
+      {{"keep", L2AtBoundary::Keep}, {"drop_written", L2AtBoundary::DropWritten}, {"drop", L2AtBoundary::Drop}},
+      "What the GPUs' L2 caches hold when a kernel has ended and dirty lines have been written back: `keep` all lines, "
+      "`drop_written` those that were written back, or `drop` all. The last two need `boundary.write_back`.");
+}
+
+void DmaSpec::describe(Section& section) {
+  section.bytes("chunk", chunk, Limits::powers_of_two(128, 4096),
+                "What one message of a copy between launches carries; never more than up to the end of a 4KiB frame.");
+  section.integer("outstanding", outstanding, {1, 65'536}, "chunks", "Chunks of copies that are under way at once.");
+  section.cycles("setup", setup, {0, 100'000'000}, "From the start of a copy to its first chunk.");
 }
 
 void SystemSpec::describe(Section& section) {
@@ -74,8 +95,7 @@ void SystemSpec::describe(Section& section) {
                               "Which caches of a GPU keep lines at home in other devices: none; the L1s until the next "
                               "acquire; or the L1s and, of lines of other GPUs, the L2, written through and dropped at "
                               "kernel boundaries and fences.");
-  Section boundary = section.group("boundary", "What happens when a kernel ends.");
-  boundary.flag("write_back", write_back_at_release, "Dirty lines of the L2 caches go to memory.");
+  section.child("boundary", boundary, "What happens when a kernel ends and the next one begins.");
   Section watching = section.group("watchdog", "When a run is given up.");
   watching.cycles("cycles", watchdog, {0, 1'000'000'000'000},
                   "Cycles without progress that end a run (16 times that for one request that waits); 0: longer than "

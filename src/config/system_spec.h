@@ -22,10 +22,32 @@ namespace nearfar {
 /// Which caches of a requester may keep lines of another device.
 enum class RemoteCache : std::uint8_t { None, L1, L1L2 };
 
+/// What becomes of the lines of a cache when a kernel ends and the next one begins.
+enum class L1AtBoundary : std::uint8_t { Invalidate, Keep };
+enum class L2AtBoundary : std::uint8_t { Keep, DropWritten, Drop };
+
+struct BoundarySpec {
+  L1AtBoundary l1 = L1AtBoundary::Invalidate;
+  L2AtBoundary l2 = L2AtBoundary::Keep;
+  bool write_back = true;
+
+  void describe(Section& section);
+};
+
+/// The DMA that carries out copies between launches.
+struct DmaSpec {
+  Bytes chunk = 4_KiB;             // of one message
+  std::uint32_t outstanding = 16;  // chunks
+  Cycle setup = 0;                 // before the first chunk of a copy
+
+  void describe(Section& section);
+};
+
 struct HostSpec {
   L2Spec llc;     // 2 MiB, 16 ways, 4 banks
   DramSpec dram;  // DDR4-2400
   HostMmuSpec mmu;
+  DmaSpec dma;
 
   HostSpec();
   void describe(Section& section);
@@ -51,8 +73,8 @@ struct SystemSpec {
   AccessCounterSpec access_counter;                         // placement.access_counter
   DispatchPolicy dispatch = DispatchPolicy::Workload;       // dispatch.policy
   RemoteCache remote_cache = RemoteCache::L1;
-  bool write_back_at_release = true;  // boundary.write_back: dirty L2 lines go to memory when a kernel ends
-  Cycle watchdog = 0;                 // watchdog.cycles: cycles without progress that end a run; 0: from the system
+  BoundarySpec boundary;
+  Cycle watchdog = 0;  // watchdog.cycles: cycles without progress that end a run; 0: from the system
   PerturbSpec perturb;
   /// The designs that are code; fixed once the system has been read.
   std::vector<std::shared_ptr<PlugIn>> plug_ins;

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "gpu/scalar_cache.h"
+#include "gpu/scalar_tlb.h"
 #include "sim/prefetch.h"
 
 namespace nearfar {
@@ -42,7 +43,8 @@ void ComputeUnitStats::describe(StatVisitor& visitor) {
   visitor.counter("groups", "workgroups", "Workgroups run.", groups);
 }
 
-ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCache& scalar, unsigned index)
+ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCache& scalar, ScalarTlb* scalar_tlb,
+                         unsigned index)
     : context_(context),
       waves_(std::size_t{context.spec.cu.simds} * context.spec.cu.waves_per_simd),
       wakings_(waves_.size()),
@@ -52,6 +54,7 @@ ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCac
       simd_free_(context.spec.cu.simds, 0),
       listener_(listener),
       scalar_(scalar),
+      scalar_tlb_(scalar_tlb),
       groups_(waves_.size()),
       simd_waves_(context.spec.cu.simds, 0),
       local_bytes_free_(context.spec.cu.local_memory),
@@ -248,7 +251,7 @@ bool ComputeUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysP
     return true;
   }
   const PageKey key = key_of(virtual_page);
-  if (const Mapping* mapping = tlb_.look_up(key, false)) {
+  if (const Mapping* mapping = scalar_tlb_ != nullptr ? scalar_tlb_->look_up(key) : tlb_.look_up(key, false)) {
     if (context_.translation_oracle != nullptr) {
       context_.translation_oracle->used(context_.device(), key, *mapping, false);
     }
@@ -257,16 +260,25 @@ bool ComputeUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysP
   }
   wave.state = WaveState::ScalarMiss;
   wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
+  wait_for_scalar_page(wave, key, virtual_page);
+  return false;
+}
+
+/// A scalar load that missed the TLB waits aside, or for an MSHR to do so.
+void ComputeUnit::wait_for_scalar_page(Wavefront& wave, PageKey key, VirtPage virtual_page) {
+  if (scalar_tlb_ != nullptr) {
+    scalar_tlb_->wait(index_, wave.slot, key, virtual_page);
+    return;
+  }
   if (tlb_.mshrs().full() && tlb_.mshrs().find(key) == nullptr) {
     scalar_tlb_waiters_.push(&wave);
-    return false;
+    return;
   }
   PageAccess access;
   access.virtual_page = virtual_page;
   access.kind = OpKind::ScalarLoad;
   access.wave = &wave;
   park(key, access);
-  return false;
 }
 
 /// The translation that a scalar load waits for has come. It keeps it, as other accesses do: would it look it up again,

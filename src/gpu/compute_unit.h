@@ -45,6 +45,7 @@ struct ComputeUnitStats {
 };
 
 class ScalarCache;
+class ScalarTlb;
 
 /// What the compute units of a GPU share: the way down, and the kernel they run.
 struct GpuContext {
@@ -99,7 +100,8 @@ class GroupListener {
 
 class alignas(kHostLine) ComputeUnit {
  public:
-  ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCache& scalar, unsigned index);
+  /// `scalar_tlb`: its shader array's, or null where scalar loads use the compute unit's own TLB.
+  ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCache& scalar, ScalarTlb* scalar_tlb, unsigned index);
 
   /// Whether a workgroup of the current launch fits now.
   bool has_room() const;
@@ -119,6 +121,11 @@ class alignas(kHostLine) ComputeUnit {
   /// A scalar load of a wavefront has come / an MSHR of the scalar cache is free.
   void scalar_done(unsigned slot);
   void scalar_retry(unsigned slot);
+  /// The array's TLB has the translation that a scalar load waits for / has an MSHR for it.
+  void scalar_translated(unsigned slot, PageKey key, const Mapping& mapping, VirtPage page) {
+    hold_page(waves_[slot], key, mapping, page);
+  }
+  void look_up_scalar_again(unsigned slot) { sleep(waves_[slot], context_.partition.now()); }
   /// A queue that had refused `waiter`, an instruction or an access of one of `units`, has room.
   static void room_freed(std::vector<ComputeUnit>& units, std::uint16_t waiter) {
     units[waiter >> 1].room_freed((waiter & 1) != 0);
@@ -185,6 +192,7 @@ class alignas(kHostLine) ComputeUnit {
   bool run_arithmetic(Wavefront& wave);
   bool run_scalar_load(Wavefront& wave);
   bool translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysPage& page);
+  void wait_for_scalar_page(Wavefront& wave, PageKey key, VirtPage virtual_page);
   void hold_page(Wavefront& wave, PageKey key, const Mapping& mapping, VirtPage virtual_page);
   void leave_page(Wavefront& wave);
   bool wait_for_loads(Wavefront& wave, std::uint32_t outstanding);
@@ -261,6 +269,7 @@ class alignas(kHostLine) ComputeUnit {
   ComputeUnitStats stats_;
   GroupListener& listener_;
   ScalarCache& scalar_;
+  ScalarTlb* scalar_tlb_;
   std::vector<L1Image> images_;       ///< by L1 slot, when the oracle is on
   std::vector<ByteMask> byte_masks_;  ///< of the lines that a store writes in part; of an atomic, when the oracle is on
   std::vector<Workgroup> groups_;

@@ -19,7 +19,7 @@ Dispatcher::Dispatcher(GpuContext& context, NetworkInterface& network, const Sys
       policy_(spec.dispatch),
       start_jitter_(spec.perturb),
       interval_(spec.gpu.dispatch_interval),
-      write_back_(spec.write_back_at_release) {}
+      boundary_(spec.boundary) {}
 
 void Dispatcher::on_control(Packet* packet) {
   const Control control = static_cast<const ControlMessage&>(*packet).control;
@@ -62,12 +62,16 @@ void Dispatcher::start_launch(const Control& control) {
   if (context_.touches != nullptr) context_.touches->start(process.space->first_page(), process.space->pages());
   instructions_before_ = instructions();
   accesses_before_ = accesses();
-  for (ScalarCache& scalar : scalars_) scalar.acquire();
-  for (ComputeUnit& cu : cus_) cu.acquire();
+  if (boundary_.l1 == L1AtBoundary::Invalidate) acquire();
   context_.l2->drop_remote_lines();
   take_share(process, launch);
   start_groups();
   try_release();
+}
+
+void Dispatcher::acquire() {
+  for (ScalarCache& scalar : scalars_) scalar.acquire();
+  for (ComputeUnit& cu : cus_) cu.acquire();
 }
 
 /// Which workgroups are this GPU's: known from the start, or granted by the host as the GPU gets room.
@@ -138,10 +142,11 @@ void Dispatcher::try_release() {
   running_ = false;
   tell_host({ControlKind::LaunchDone, instructions() - instructions_before_, accesses() - accesses_before_,
              launch_.application, false});
-  if (!write_back_) execution_ends();
+  if (!boundary_.write_back) execution_ends();
 }
 
 void Dispatcher::flushed() {
+  if (boundary_.l2 == L2AtBoundary::Drop) context_.l2->drop_clean_lines();
   execution_ends();
   tell_host({ControlKind::WrittenBack, 0, 0, launch_.application, false});
 }

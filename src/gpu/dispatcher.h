@@ -41,6 +41,7 @@ class Dispatcher final : public GroupListener {
 
  private:
   void start_launch(const Control& control);
+  void acquire();
   void take_share(const Process& process, const Launch& launch);
   void start_groups();
   bool start_one(unsigned cu);
@@ -59,7 +60,7 @@ class Dispatcher final : public GroupListener {
   DispatchPolicy policy_;
   StartJitter start_jitter_;
   Cycle interval_;
-  bool write_back_;
+  BoundarySpec boundary_;
 
   bool running_ = false;  ///< from a launch to the end of its stores
   Control launch_;

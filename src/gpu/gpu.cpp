@@ -18,12 +18,14 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       network_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this, masks),
       remote_home_(network_),
       dispatcher_(context_, network_, spec, topology.host(), processes, cus_, scalars_),
+      copies_(partition, l2_, network_, watch, topology.host(), spec.link.header, spec.gpu.line),
       translation_(spec.translation),
       page_size_(spec.page.size),
       memory_hop_(spec.iommu.memory_hop),
       replicates_(spec.policy == PagePolicy::Replication),
       table_reader_(partition, l2_) {
   network_.perturb(spec.perturb);
+  if (spec.boundary.l2 == L2AtBoundary::DropWritten) l2_.drop_when_flushed();
   context_.own_copies = spec.policy == PagePolicy::NoFault;
   context_.l2 = &l2_;
   context_.masks = &masks;
@@ -34,9 +36,13 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   make_translation(spec, translation_oracle);
   scalars_.reserve(spec_.shader_arrays);
   for (unsigned a = 0; a < spec_.shader_arrays; ++a) scalars_.emplace_back(context_, a);
+  const bool own_tlbs = l2_tlb_ && spec_.scalar_tlb == ScalarTlbOwner::Array;
+  scalar_tlbs_.reserve(spec_.shader_arrays);
+  for (unsigned a = 0; own_tlbs && a < spec_.shader_arrays; ++a) scalar_tlbs_.emplace_back(context_, a);
   cus_.reserve(spec_.cus());
   for (unsigned c = 0; c < spec_.cus(); ++c) {
-    cus_.emplace_back(context_, dispatcher_, scalars_[c / spec_.cus_per_array], c);
+    const unsigned array = c / spec_.cus_per_array;
+    cus_.emplace_back(context_, dispatcher_, scalars_[array], own_tlbs ? &scalar_tlbs_[array] : nullptr, c);
   }
 }
 
@@ -144,8 +150,19 @@ void Gpu::send(DeviceId to, const Message& message) {
   send_translation_message(partition_, network_, translation_.message, page_size_, to, message);
 }
 
+void Gpu::translated(unsigned cu, PageKey page, const Mapping& mapping) {
+  if (cu < cus_.size()) {
+    cus_[cu].translated(page, mapping);
+  } else {
+    scalar_tlbs_[cu - cus_.size()].translated(page, mapping, cus_);
+  }
+}
+
 void Gpu::forget(PageKey page, PhysPage frame) {
-  tracker_->for_users(frame, cus_.size(), [&](unsigned cu) { cus_[cu].forget(page); });
+  tracker_->for_users(frame, cus_.size(), [&](unsigned cu) {
+    cus_[cu].forget(page);
+    if (!scalar_tlbs_.empty()) scalar_tlbs_[cu / spec_.cus_per_array].forget(page);
+  });
 }
 
 void Gpu::drop_copies(PhysPage page) {
@@ -210,8 +227,9 @@ bool Gpu::idle() {
   return l2_.pending() == 0 && l2_.dram().pending() == 0 && network_.waiting() == 0 &&
          std::all_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.idle(); }) &&
          std::all_of(scalars_.begin(), scalars_.end(), [](ScalarCache& scalar) { return scalar.idle(); }) &&
+         std::all_of(scalar_tlbs_.begin(), scalar_tlbs_.end(), [](const ScalarTlb& tlb) { return tlb.idle(); }) &&
          (!l2_tlb_ || l2_tlb_->idle()) && (!gmmu_ || gmmu_->idle()) && (!svm_ || svm_->iommu().idle()) &&
-         (!tracker_ || tracker_->outstanding() == 0) && parts_.idle();
+         (!tracker_ || tracker_->outstanding() == 0) && copies_.idle() && parts_.idle();
 }
 
 bool Gpu::computes() const {
@@ -231,7 +249,7 @@ std::string Gpu::describe_waiting() {
   if (svm_) text += svm_->iommu().describe_waiting();
   text += parts_.describe_waiting();
   for (const ComputeUnit& cu : cus_) text += cu.describe_waiting();
-  text += dispatcher_.describe_waiting();
+  text += dispatcher_.describe_waiting() + copies_.describe_waiting();
   return text.empty() ? text : fmt::format("GPU {}:\n{}", partition_.device().value, text);
 }
 

@@ -9,9 +9,11 @@
 
 #include "config/system_spec.h"
 #include "gpu/compute_unit.h"
+#include "gpu/copy_agent.h"
 #include "gpu/dispatcher.h"
 #include "gpu/remote_home.h"
 #include "gpu/scalar_cache.h"
+#include "gpu/scalar_tlb.h"
 #include "interconnect/network_interface.h"
 #include "memory/cache/l2_cache.h"
 #include "sim/watched.h"
@@ -46,6 +48,7 @@ class Gpu final : public NetworkClient,
   void on_request(LineRequest* request, Spacing spacing) override { l2_.remote_request(request, spacing); }
   void on_reply(LineRequest* reply) override;
   void on_control(Packet* packet) override { dispatcher_.on_control(packet); }
+  void on_copy(Packet* packet) override { copies_.on_message(static_cast<CopyMessage*>(packet)); }
   void on_message(Packet* packet) override;
   void network_has_room(Waiter waiter) override {
     if (L2Cache::is_bank(waiter)) {
@@ -56,7 +59,7 @@ class Gpu final : public NetworkClient,
   }
 
   // Translation: answers to the compute units, messages, and what the migration of a page asks of the caches.
-  void translated(unsigned cu, PageKey page, const Mapping& mapping) override { cus_[cu].translated(page, mapping); }
+  void translated(unsigned cu, PageKey page, const Mapping& mapping) override;
   void forget(PageKey page, PhysPage frame) override;
   void send(DeviceId to, const Message& message) override;
   void drop_copies(PhysPage page) override;
@@ -111,7 +114,9 @@ class Gpu final : public NetworkClient,
   NetworkInterface network_;
   RemoteHome remote_home_;
   Dispatcher dispatcher_;
+  CopyAgent copies_;
   std::vector<ScalarCache> scalars_;
+  std::vector<ScalarTlb> scalar_tlbs_;  ///< by shader array, where they have TLBs of their own
   std::vector<ComputeUnit> cus_;
 
   TranslationSpec translation_;
@@ -138,6 +143,9 @@ void Gpu::for_each_stats(Visit visit) {
   }
   for (std::size_t i = 0; i < scalars_.size(); ++i) {
     visit("array" + std::to_string(i) + ".l1s", "l1s", scalars_[i].stats());
+  }
+  for (std::size_t i = 0; i < scalar_tlbs_.size(); ++i) {
+    visit("array" + std::to_string(i) + ".scalar_tlb", "scalar_tlb", scalar_tlbs_[i].stats());
   }
   visit("", "l2", l2_.stats());
   if (l2_.caches_remote_lines()) visit("", "l2.remote", l2_.remote_stats());

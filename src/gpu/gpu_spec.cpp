@@ -34,6 +34,11 @@ void GpuSpec::describe(Section& section) {
   section.child("l2", l2, "The GPU's L2 cache in front of its memory: banked, write-back.");
   section.child("dram", dram, "The GPU's memory.");
   section.child("l1_tlb", l1_tlb, "The L1 TLB of a compute unit.");
+  section.choice<ScalarTlbOwner>(
+      "scalar_tlb", scalar_tlb, {{"cu", ScalarTlbOwner::Cu}, {"array", ScalarTlbOwner::Array}},
+      "Where scalar loads look their pages up: `cu`, the L1 TLB of their compute unit, which "
+      "vector accesses use too, or `array`, one of their shader array alone, as large and as "
+      "fast as `gpu.l1_tlb`.");
   section.child("l2_tlb", l2_tlb, "The L2 TLB that a GPU's compute units share.");
   section.child("gmmu", gmmu, "The GPU's MMU, where it has page tables of its own.");
   Section tlbs = section.group("tlb", "All TLBs of a GPU.");

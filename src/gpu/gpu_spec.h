@@ -24,6 +24,9 @@ struct ComputeUnitSpec {
   void describe(Section& section);
 };
 
+/// Whose TLB scalar loads look their pages up in: their compute unit's, or one of their shader array's own.
+enum class ScalarTlbOwner : std::uint8_t { Cu, Array };
+
 struct GpuSpec {
   Frequency clock = 1000_MHz;
   std::uint32_t shader_arrays = 16;
@@ -37,6 +40,7 @@ struct GpuSpec {
   L2Spec l2;
   DramSpec dram;
   TlbSpec l1_tlb{{{16, 16, 1}, 0}, 16};
+  ScalarTlbOwner scalar_tlb = ScalarTlbOwner::Cu;
   TlbSpec l2_tlb{{{512, 16, 10}, 4}, 256};
   GmmuSpec gmmu;
   Cycle shootdown = 10;  // tlb.shootdown_cycles

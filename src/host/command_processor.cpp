@@ -8,25 +8,98 @@
 
 namespace nearfar {
 
+void HostPhaseStats::describe(StatVisitor& visitor) {
+  visitor.counter("count", "phases", "Phases between launches in which the host computed.", count);
+  visitor.counter("cycles", "cycles", "Time of these phases, summed.", cycles);
+}
+
 CommandProcessor::CommandProcessor(Partition& partition, const SystemSpec& spec, const std::vector<Process>& processes,
-                                   NetworkInterface& network, DataWatch* watch)
+                                   NetworkInterface& network, CopyEngine& dma, DataWatch* watch)
     : partition_(partition),
       spec_(spec),
       processes_(processes),
       network_(network),
+      dma_(dma),
       watch_(watch),
       progress_(processes.size()),
       running_(processes.size()),
-      start_handler_(partition.add_handler<&CommandProcessor::on_start>(this)) {}
+      start_handler_(partition.add_handler<&CommandProcessor::on_start>(this)),
+      phase_handler_(partition.add_handler<&CommandProcessor::on_host_phase>(this)) {
+  dma.on_done = [this](std::size_t application) { copy_done(application); };
+}
 
 void CommandProcessor::start() { partition_.schedule(partition_.pool().allocate<Event>(), start_handler_, 0); }
 
 void CommandProcessor::on_start(Event* event) {
   partition_.pool().release(event);
-  for (std::size_t a = 0; a < processes_.size(); ++a) launch(a);
+  for (std::size_t a = 0; a < processes_.size(); ++a) proceed(a);
 }
 
-/// Starts the application's next launch on all its GPUs.
+/// The step before has ended, or there was none.
+void CommandProcessor::proceed(std::size_t a) {
+  Progress& progress = progress_[a];
+  const std::vector<Step>& steps = processes_[a].workload->steps();
+  if (progress.step < steps.size()) {
+    if (finished()) return;
+    const Step& step = steps[progress.step++];
+    std::visit([&](const auto& what) { take_step(a, what); }, step);
+  } else if (progress.copies != 0) {
+    wait_for_copies(a);
+  } else {
+    execution_done(a);
+  }
+}
+
+void CommandProcessor::take_step(std::size_t a, const LaunchStep& step) {
+  progress_[a].launch = step.launch;
+  launch(a);
+}
+
+void CommandProcessor::take_step(std::size_t a, const Copy& copy) {
+  ++progress_[a].copies;
+  dma_.start(a, copy);
+  copy.wait ? wait_for_copies(a) : proceed(a);
+}
+
+void CommandProcessor::take_step(std::size_t a, const HostPhase& phase) {
+  ++host_phases_.count;
+  host_phases_.cycles += phase.cycles;
+  auto* event = partition_.pool().allocate<PhaseEvent>();
+  event->cycles_left = phase.cycles;
+  event->application = static_cast<std::uint32_t>(a);
+  on_host_phase(event);
+}
+
+void CommandProcessor::take_step(std::size_t a, const Sync&) { wait_for_copies(a); }
+
+/// The DMA makes copies one after another: the last one to end is the one that was begun last, or nearly so.
+void CommandProcessor::wait_for_copies(std::size_t a) {
+  progress_[a].waits_for_copies = progress_[a].copies != 0;
+  if (!progress_[a].waits_for_copies) proceed(a);
+}
+
+void CommandProcessor::copy_done(std::size_t a) {
+  Progress& progress = progress_[a];
+  if (--progress.copies != 0 || !progress.waits_for_copies) return;
+  progress.waits_for_copies = false;
+  proceed(a);
+}
+
+/// A phase of the host passes in pieces, shorter than what the watchdog allows without progress.
+void CommandProcessor::on_host_phase(PhaseEvent* event) {
+  partition_.progress().steps += 1;
+  const Cycle piece = std::min<Cycle>(event->cycles_left, spec_.link.latency);
+  if (piece != 0) {
+    event->cycles_left -= piece;
+    partition_.schedule(event, phase_handler_, partition_.now() + piece);
+    return;
+  }
+  const std::size_t a = event->application;
+  partition_.pool().release(event);
+  proceed(a);
+}
+
+/// Starts a launch of the application on all its GPUs.
 void CommandProcessor::launch(std::size_t a) {
   const Process& process = processes_[a];
   Progress& progress = progress_[a];
@@ -34,7 +107,9 @@ void CommandProcessor::launch(std::size_t a) {
   progress.gpus_running = process.gpus;
   progress.next_group = 0;
   progress.record = {a, progress.launch, partition_.now(), 0, 0, 0};
-  if (watch_ != nullptr) watch_->boundary(static_cast<std::uint8_t>(a));
+  // Where L1 caches keep their lines, a boundary binds nobody.
+  if (watch_ != nullptr && spec_.boundary.l1 == L1AtBoundary::Invalidate)
+    watch_->boundary(static_cast<std::uint8_t>(a));
   const bool last = progress.launch + 1 == process.workload->launches().size();
   const bool greedy = effective_split(launch.split, spec_.dispatch, process.gpus) == Split::Greedy;
   for (unsigned g = 0; g < process.gpus; ++g) {
@@ -90,7 +165,7 @@ void CommandProcessor::share_done(std::size_t a, const Control& control) {
     progress.record.accesses += control.count;
   }
   if (--progress.gpus_running != 0) return;
-  if (control.kind == ControlKind::LaunchDone && spec_.write_back_at_release) {
+  if (control.kind == ControlKind::LaunchDone && spec_.boundary.write_back) {
     const Process& process = processes_[a];
     progress.gpus_running = process.gpus;
     for (unsigned g = 0; g < process.gpus; ++g) {
@@ -107,11 +182,7 @@ void CommandProcessor::launch_done(std::size_t a) {
   partition_.progress().steps += 1;
   progress.record.end = partition_.now();
   if (progress.first) records_.push_back(progress.record);
-  if (++progress.launch < processes_[a].workload->launches().size()) {
-    if (!finished()) launch(a);
-    return;
-  }
-  execution_done(a);
+  proceed(a);
 }
 
 /// An application that ends early starts again until the longest has ended, so that the others keep their company.
@@ -130,8 +201,8 @@ void CommandProcessor::execution_done(std::size_t a) {
     }
   }
   if (finished()) return;
-  progress.launch = 0;
-  launch(a);
+  progress.step = 0;
+  proceed(a);
 }
 
 void CommandProcessor::tell(DeviceId gpu, const Control& control) { send_control(partition_, network_, gpu, control); }
@@ -139,6 +210,8 @@ void CommandProcessor::tell(DeviceId gpu, const Control& control) { send_control
 std::string CommandProcessor::describe_waiting() const {
   std::string text;
   for (std::size_t a = 0; a < progress_.size(); ++a) {
+    if (progress_[a].waits_for_copies)
+      text += fmt::format("  application {}: waits for {} copies\n", a, progress_[a].copies);
     if (progress_[a].gpus_running == 0) continue;
     text += fmt::format("  application {}: launch {} waits for {} GPUs since cycle {}\n", a, progress_[a].launch,
                         progress_[a].gpus_running, progress_[a].record.start);

@@ -1,5 +1,6 @@
-// The command processor: launches the kernels of every application one after another on its GPUs, hands out workgroups
-// where they are granted greedily, and asks for the release at the end of each launch.
+// The command processor: carries out the steps of every application one after another. It launches kernels on the
+// application's GPUs, hands out workgroups where they are granted greedily, and asks for the release at the end of each
+// launch; copies it leaves to the DMA.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 
 #include "config/system_spec.h"
 #include "gpu/control.h"
+#include "host/copy_engine.h"
 #include "interconnect/network_interface.h"
 #include "memory/data_oracle.h"
 #include "translation/process.h"
@@ -25,12 +27,19 @@ struct LaunchRecord {
   std::uint64_t accesses = 0;
 };
 
+struct HostPhaseStats {
+  std::uint64_t count = 0;
+  std::uint64_t cycles = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
 class CommandProcessor {
  public:
   CommandProcessor(Partition& partition, const SystemSpec& spec, const std::vector<Process>& processes,
-                   NetworkInterface& network, DataWatch* watch);
+                   NetworkInterface& network, CopyEngine& dma, DataWatch* watch);
 
-  /// Launches the first kernel of every application at cycle 0.
+  /// Begins with the first step of every application at cycle 0.
   void start();
   /// A message of a GPU's dispatcher.
   void on_control(Packet* packet);
@@ -42,10 +51,14 @@ class CommandProcessor {
   bool finished() const { return running_ == 0; }
   Cycle end() const { return end_; }
   const std::vector<LaunchRecord>& records() const { return records_; }
+  HostPhaseStats& host_phases() { return host_phases_; }
   std::string describe_waiting() const;
 
  private:
   struct Progress {
+    std::size_t step = 0;  ///< the next one
+    unsigned copies = 0;   ///< under way
+    bool waits_for_copies = false;
     std::size_t launch = 0;
     unsigned gpus_running = 0;
     std::uint64_t next_group = 0;  ///< greedy: first workgroup not yet handed out
@@ -53,7 +66,20 @@ class CommandProcessor {
     bool first = true;  ///< in its first execution
   };
 
+  struct PhaseEvent : Event {
+    Cycle cycles_left = 0;
+    std::uint32_t application = 0;
+  };
+
   void on_start(Event* event);
+  void on_host_phase(PhaseEvent* event);
+  void proceed(std::size_t application);
+  void take_step(std::size_t application, const LaunchStep& step);
+  void take_step(std::size_t application, const Copy& copy);
+  void take_step(std::size_t application, const HostPhase& phase);
+  void take_step(std::size_t application, const Sync& sync);
+  void wait_for_copies(std::size_t application);
+  void copy_done(std::size_t application);
   void launch(std::size_t application);
   void grant(std::size_t application, DeviceId gpu, std::uint64_t groups);
   void share_done(std::size_t application, const Control& control);
@@ -66,12 +92,15 @@ class CommandProcessor {
   const SystemSpec& spec_;
   const std::vector<Process>& processes_;
   NetworkInterface& network_;
+  CopyEngine& dma_;
   DataWatch* watch_;
   std::vector<Progress> progress_;
   std::vector<LaunchRecord> records_;
   std::size_t running_;
   Cycle end_ = 0;
   HandlerId start_handler_;
+  HandlerId phase_handler_;
+  HostPhaseStats host_phases_;
 };
 
 }  // namespace nearfar

@@ -11,7 +11,9 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       watch_(watch),
       llc_(partition, spec.host.llc, spec.host.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, masks, watch),
       network_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this, masks),
-      commands_(partition, spec, processes, network_, watch),
+      copies_(partition, llc_, network_, watch, partition.device(), spec.link.header, spec.gpu.line),
+      dma_(partition, spec, processes, copies_, watch),
+      commands_(partition, spec, processes, network_, dma_, watch),
       table_reader_(partition, llc_) {
   network_.perturb(spec.perturb);
   if (spec.translation.kind == TranslationKind::Ats) {
@@ -102,7 +104,7 @@ void Host::page_came(PhysPage from, PhysPage to) {
 
 bool Host::idle() const {
   return llc_.pending() == 0 && network_.waiting() == 0 && (!mmu_ || mmu_->idle()) && (!iommu_ || iommu_->idle()) &&
-         (!page_requests_ || page_requests_->idle()) && parts_.idle();
+         (!page_requests_ || page_requests_->idle()) && copies_.idle() && dma_.idle() && parts_.idle();
 }
 
 std::string Host::describe_waiting() const {
@@ -111,7 +113,7 @@ std::string Host::describe_waiting() const {
   if (iommu_) text += iommu_->describe_waiting();
   if (page_requests_) text += page_requests_->describe_waiting();
   text += parts_.describe_waiting();
-  text += commands_.describe_waiting();
+  text += commands_.describe_waiting() + dma_.describe_waiting() + copies_.describe_waiting();
   return text.empty() ? text : "host:\n" + text;
 }
 

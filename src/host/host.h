@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "config/system_spec.h"
+#include "gpu/copy_agent.h"
 #include "host/command_processor.h"
+#include "host/copy_engine.h"
 #include "interconnect/network_interface.h"
 #include "memory/cache/l2_cache.h"
 #include "translation/design_component.h"
@@ -41,6 +43,7 @@ class Host final : public NetworkClient,
   void on_request(LineRequest* request, Spacing spacing) override { llc_.remote_request(request, spacing); }
   void on_reply(LineRequest*) override {}
   void on_control(Packet* packet) override { commands_.on_control(packet); }
+  void on_copy(Packet* packet) override { copies_.on_message(static_cast<CopyMessage*>(packet)); }
   void on_message(Packet* packet) override;
   void network_has_room(Waiter) override {}
 
@@ -65,6 +68,7 @@ class Host final : public NetworkClient,
   bool checked() const { return watch_ != nullptr; }
 
   CommandProcessor& commands() { return commands_; }
+  CopyEngine& dma() { return dma_; }
   NetworkInterface& network() { return network_; }
   L2Cache& llc() { return llc_; }
   bool idle() const;
@@ -90,6 +94,8 @@ class Host final : public NetworkClient,
   DataWatch* watch_;
   L2Cache llc_;
   NetworkInterface network_;
+  CopyAgent copies_;
+  CopyEngine dma_;
   CommandProcessor commands_;
   TableReader table_reader_;
   std::unique_ptr<HostMmu> mmu_;                 ///< mmu

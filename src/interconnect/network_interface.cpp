@@ -156,6 +156,15 @@ void NetworkInterface::send_control(Packet* packet) {
   send(packet, TrafficClass::Response, 0);
 }
 
+void NetworkInterface::send_copy(Packet* packet) {
+  packet->type = PacketType::Copy;
+  packet->traffic_class = TrafficClass::Response;
+  packet->origin = partition_.device().value;
+  ++stats_.control_packets;
+  stats_.control_bytes += packet->wire_bytes;
+  send(packet, TrafficClass::Response, 0);
+}
+
 void NetworkInterface::send_message(Packet* packet) {
   packet->type = PacketType::Translation;
   packet->origin = partition_.device().value;
@@ -191,8 +200,8 @@ void NetworkInterface::send(Packet* packet, TrafficClass traffic, Cycle after) {
 /// The first burst of a message enters the link, at tick `from` or when that is free; whether it is all of the message.
 /// A burst is known by its first packet; where packets are stored and forwarded, each follows the one before it without
 /// a gap, as the links are equally fast.
-inline bool NetworkInterface::depart(LinkPort& output, DestinationQueue& destination, TrafficClass traffic, Packet* packet,
-                              std::uint64_t from) {
+inline bool NetworkInterface::depart(LinkPort& output, DestinationQueue& destination, TrafficClass traffic,
+                                     Packet* packet, std::uint64_t from) {
   const bool request = traffic == TrafficClass::Request;
   const std::uint32_t all = packets(*packet);
   const std::uint32_t count = std::min({all, spec_.burst, request ? destination.credits : ~0U});
@@ -371,6 +380,7 @@ void NetworkInterface::receive(Packet* packet) {
   stats_.received_bytes += packet->wire_bytes + behind;
   switch (packet->type) {
     case PacketType::Control: client_.on_control(packet); return;
+    case PacketType::Copy: client_.on_copy(packet); return;
     case PacketType::Translation: client_.on_message(packet); return;
     case PacketType::Lines: break;
   }

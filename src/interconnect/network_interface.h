@@ -62,6 +62,7 @@ class NetworkClient {
   /// The last packet of a burst of replies has come.
   virtual void on_reply(LineRequest* reply) = 0;
   virtual void on_control(Packet* packet) = 0;
+  virtual void on_copy(Packet* packet) = 0;
   virtual void on_message(Packet* packet) = 0;
   /// The queue of requests in which there was no room for `waiter` has some.
   virtual void network_has_room(Waiter waiter) = 0;
@@ -95,6 +96,8 @@ class NetworkInterface final : public NetworkPort {
   Spacing reply_spacing(const LineRequest& request) const { return inputs_.front().spacing(reply_packet(request), 1); }
   /// A message about launches to `packet->destination`.
   void send_control(Packet* packet);
+  /// A message of `packet->wire_bytes` about a chunk of a copy, or the chunk itself.
+  void send_copy(Packet* packet);
   /// A translation message of `packet->wire_bytes` in its class: its destination has room for all that can come.
   void send_message(Packet* packet);
 

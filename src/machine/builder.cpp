@@ -18,6 +18,7 @@ class MachineBuilder {
  private:
   void place_applications();
   void check_workgroups(const Workload& workload) const;
+  void check_copies(const Workload& workload) const;
   void check_memory() const;
   void make_devices();
   void cover_caches();
@@ -73,6 +74,7 @@ void MachineBuilder::place_applications() {
     process.first_gpu = a;
     process.gpus = alone ? spec.gpus : 1;
     check_workgroups(*process.workload);
+    check_copies(*process.workload);
     process.space = std::make_unique<AddressSpace>(*process.workload, spec.placement, process.first_gpu, process.gpus,
                                                    machine_.topology.host(), machine_.frames, spec.page.size);
     machine_.processes.push_back(std::move(process));
@@ -91,6 +93,27 @@ void MachineBuilder::check_workgroups(const Workload& workload) const {
                       "has {} and {} B "
                       "(gpu.cu.simds × gpu.cu.waves_per_simd, gpu.cu.local_memory)",
                       launch.kernel, waves, launch.local_bytes, slots, gpu.cu.local_memory));
+    }
+  }
+}
+
+/// Copies are made of whole lines, between pages that stay where they are.
+void MachineBuilder::check_copies(const Workload& workload) const {
+  const SystemSpec& spec = machine_.spec();
+  for (const Step& step : workload.steps()) {
+    const Copy* copy = std::get_if<Copy>(&step);
+    if (copy == nullptr) continue;
+    if (spec.policy != PagePolicy::Pinned) {
+      throw InputError(
+          "the workload copies its data between host and GPUs, and in this system pages move to who touches them: run "
+          "it without copies, or with placement.policy=pinned");
+    }
+    for (const std::optional<VirtAddr>& side : {copy->from, copy->to}) {
+      if (!side || side->value % spec.gpu.line == 0) continue;
+      throw InputError(
+          fmt::format("the workload copies from or to address {:#x}, which is not the beginning of a line "
+                      "of {} B (gpu.line)",
+                      side->value, spec.gpu.line));
     }
   }
 }

@@ -55,7 +55,7 @@ void check_conservation(Machine& machine) {
   }
   // A kernel's end writes the GPUs' caches back, not the host's, where pages may lie that GPUs have mapped.
   machine.data_oracle->merge();
-  if (!machine.spec().write_back_at_release) return;
+  if (!machine.spec().boundary.write_back) return;
   for (const auto& gpu : machine.gpus) machine.data_oracle->watch(gpu->device()).check_written_back();
 }
 

@@ -67,6 +67,7 @@ void Results::keep_first_executions() {
 StatTable Results::statistics() {
   StatTable table;
   add_devices(table);
+  add_steps(table);
   add_translation(table);
   add_sharing(table);
   if (machine_.gpus.front()->l2_tlb() != nullptr) add_processes(table);
@@ -102,6 +103,14 @@ void Results::add_devices(StatTable& table) {
   machine_.host->for_each_stats([&](const std::string& kind, auto& stats) { table.add("host." + kind + ".", stats); });
   latency.add_stages(machine_.host->llc().latency());
   table.add("latency.load.", latency);
+}
+
+/// What was done between launches, where anything was.
+void Results::add_steps(StatTable& table) {
+  CopyStats& copies = machine_.host->dma().stats();
+  HostPhaseStats& phases = machine_.host->commands().host_phases();
+  if (copies.count != 0) table.add("copies.", copies);
+  if (phases.count != 0) table.add("host_phases.", phases);
 }
 
 /// Sharing among the GPUs of each application, from what each noted.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gpu/compute_unit.h"
+#include "host/command_processor.h"
 #include "interconnect/network_interface.h"
 #include "machine/remote_prefixes.h"
 #include "machine/sharing.h"
@@ -69,7 +70,8 @@ void StatLister::histogram(std::string_view name, std::string_view unit, std::st
 
 std::vector<StatInfo> list_statistics() {
   std::vector<StatInfo> out = {
-      {"run.cycles", "cycles", "Simulated time from the first launch to the end of the last."},
+      {"run.cycles", "cycles",
+       "Simulated time from the first step of a workload, a launch or a copy, to the end of the last."},
       {"run.instructions", "instructions", "Wavefront instructions issued by all compute units."},
       {"run.accesses", "lines", "Line accesses of all compute units after coalescing."},
       {"run.launches", "launches", "Kernel launches of first executions."},
@@ -92,6 +94,7 @@ std::vector<StatInfo> list_statistics() {
   list_stats<LinkStats>(out, {"gpus.link.", "gpu<g>.link.", "host.link."});
   list_stats<LoadLatency>(out, {"latency.load."});
   list_stats<L1TlbStats>(out, {"gpus.l1_tlb.", "gpu<g>.l1_tlb.", "gpu<g>.cu<c>.l1_tlb."});
+  list_stats<L1TlbStats>(out, {"gpus.scalar_tlb.", "gpu<g>.scalar_tlb.", "gpu<g>.array<s>.scalar_tlb."});
   list_stats<L2TlbStats>(out, {"gpus.l2_tlb.", "gpu<g>.l2_tlb."});
   list_stats<MissStats>(out, {"l2_miss.", "gpus.l2_miss.", "gpu<g>.l2_miss."});
   list_stats<GmmuStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu."});
@@ -111,6 +114,8 @@ std::vector<StatInfo> list_statistics() {
   out.push_back(
       {"iommu.tlb.occupancy.gpu<g>", "pages",
        "Entries of the IOMMU TLB that are there for a GPU, over time: a series, in JSON, of an observed run."});
+  list_stats<CopyStats>(out, {"copies."});
+  list_stats<HostPhaseStats>(out, {"host_phases."});
   list_stats<SharingStats>(out, {""});
   list_stats<RemotePrefixStats>(out, {"host.mmu."});
   out.push_back({"run.l2_tlb_mpki", "ratio", "Misses of the L2 TLBs, joined ones left out, per 1000 instructions."});

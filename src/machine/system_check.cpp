@@ -178,6 +178,11 @@ void check_system(const SystemSpec& spec, const Configuration& configuration) {
   check_dram(spec.gpu.dram, "gpu.dram", spec, configuration);
   check_dram(spec.host.dram, "host.dram", spec, configuration);
   check_translation(spec, configuration);
+  if (spec.boundary.l2 != L2AtBoundary::Keep && !spec.boundary.write_back) {
+    configuration.fail({"boundary.l2", "boundary.write_back"},
+                       "lines that leave the L2 caches when a kernel ends have to be written back: `boundary.l2` other "
+                       "than `keep` needs `boundary.write_back`.");
+  }
   if (spec.watchdog != 0 && spec.watchdog <= spec.link.latency) {
     configuration.fail({"watchdog.cycles", "link.latency"},
                        "`watchdog.cycles` must exceed `link.latency`: else every remote access looks stuck.");
@@ -226,12 +231,22 @@ std::string svm_remark(const SystemSpec& spec) {
       first < second ? "gpu.l1_tlb.mshrs" : "gpu.l2_tlb.mshrs", std::min(first, second), room);
 }
 
+std::string coherence_remark(const SystemSpec& spec) {
+  if (spec.boundary.l1 == L1AtBoundary::Invalidate) return {};
+  return "`boundary.l1` = keep: the machine is not coherent. A kernel may read what its L1 caches held before an "
+         "earlier "
+         "kernel changed it, and --check does not hold loads to kernel boundaries.";
+}
+
 }  // namespace
 
 std::string system_remark(const SystemSpec& spec) {
-  const std::string walks = svm_remark(spec);
-  const std::string credits = credit_remark(spec);
-  return walks + (walks.empty() || credits.empty() ? "" : " ") + credits;
+  std::string all;
+  for (const std::string& remark : {svm_remark(spec), credit_remark(spec), coherence_remark(spec)}) {
+    if (!all.empty() && !remark.empty()) all += ' ';
+    all += remark;
+  }
+  return all;
 }
 
 }  // namespace nearfar

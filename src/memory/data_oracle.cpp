@@ -33,6 +33,9 @@ std::string name_of(const LineImage& image, unsigned line_bytes) {
 
 const LineImage kUnwritten;
 
+/// A unit that has no loads and no fences: writes of copies are nobody's own.
+constexpr unsigned kCopyUnit = 0x7fff;
+
 }  // namespace
 
 DataWatch::RecordLine& DataWatch::Record::part(unsigned line) {
@@ -453,6 +456,42 @@ void DataWatch::page_came(PhysPage from, PhysPage to) {
   for (const DataOracle::PageContents::Line& line : found->second.lines) {
     truth_[PhysLine(to, line.index).value] = {line.version, line.image};
     memory_[PhysLine(to, line.index).value] = line.image;
+  }
+}
+
+void DataWatch::copy_sent(std::uint32_t chunk, std::uint8_t application, Location page) {
+  const std::scoped_lock lock(oracle_.in_transit_mutex_);
+  oracle_.copies_[chunk] = {application, page};
+}
+
+void DataWatch::copied_from(PhysLine line) const {
+  const LineImage memory = fetched(line);
+  if (memory.same(truth_of(line), line_bytes_)) return;
+  fail(fmt::format("versions {} of {} were copied, but {} were ordered", name_of(memory, line_bytes_), name_of(line),
+                   name_of(truth_of(line), line_bytes_)));
+}
+
+void DataWatch::copied_to(std::uint32_t chunk, PhysLine first, unsigned lines) {
+  DataOracle::CopyTarget target;
+  {
+    const std::scoped_lock lock(oracle_.in_transit_mutex_);
+    target = oracle_.copies_.at(chunk);
+  }
+  for (unsigned i = first.index(); i < first.index() + lines; ++i) {
+    const PhysLine line{first.page(), i};
+    Truth& truth = truth_[line.value];
+    ++truth.version;
+    const ByteMask all = ByteMask::all(line_bytes_);
+    truth.image.write(all, truth.version, line_bytes_);
+    memory_[line.value] = truth.image;
+    MemoryEvent event;
+    event.kind = MemoryEvent::Kind::Ordered;
+    event.application = target.application;
+    event.unit = LoadUnit::of(partition_.device(), kCopyUnit, false);
+    event.location = {target.page.value + i};
+    event.version = truth.version;
+    event.mask = all;
+    log(std::move(event));
   }
 }
 

@@ -127,6 +127,13 @@ class DataWatch {
   void page_leaves(PhysPage page);
   void page_came(PhysPage from, PhysPage to);
 
+  // Copies between launches. The host sends a chunk that will write lines of `page`, as programs know it; a line is
+  // read from memory, which must hold all that was ordered; lines are overwritten in memory, each a write that is
+  // ordered now.
+  void copy_sent(std::uint32_t chunk, std::uint8_t application, Location page);
+  void copied_from(PhysLine line) const;
+  void copied_to(std::uint32_t chunk, PhysLine first, unsigned lines);
+
   /// At the end of a run, with all caches written back: memory holds what was ordered last.
   void check_written_back() const;
 
@@ -254,6 +261,12 @@ class DataOracle {
   MemoryModel model_;
   std::vector<std::unique_ptr<DataWatch>> watches_;
   std::vector<const MemoryEvent*> merged_;
+  /// What a chunk of a copy writes: whose, and line 0 of the page.
+  struct CopyTarget {
+    std::uint8_t application = 0;
+    Location page;
+  };
+  boost::unordered_flat_map<std::uint32_t, CopyTarget> copies_;  ///< by chunk, under the same mutex
   std::mutex in_transit_mutex_;
   boost::unordered_flat_map<std::uint64_t, PageContents> in_transit_;  ///< by the frame that a page left
 };

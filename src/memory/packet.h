@@ -12,6 +12,7 @@ namespace nearfar {
 enum class PacketType : std::uint8_t {
   Lines,        ///< requests for lines of a page, or their replies: a packet a line (memory/line_request.h)
   Control,      ///< launches, workgroups, completions between host and GPUs (gpu/control.h)
+  Copy,         ///< chunks of copies between launches (gpu/copy_agent.h)
   Translation,  ///< translation: requests, answers, invalidations, pages (translation/message.h)
 };
 

@@ -1,6 +1,7 @@
 // What all workloads share: where their buffers lie, and which part of the grid a wavefront is.
 #include "program/workload.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -27,6 +28,22 @@ VirtAddr Workload::allocate(std::string name, std::uint64_t bytes, Placement pla
   }
   buffers_.push_back({std::move(name), base, bytes, placement});
   return base;
+}
+
+void Workload::add_launch(Launch launch) {
+  steps_.push_back(LaunchStep{launches_.size()});
+  launches_.push_back(std::move(launch));
+}
+
+void Workload::add_copy(const Copy& copy) {
+  assert(copy.bytes > 0 && (copy.from || copy.to));
+  steps_.push_back(copy);
+}
+
+std::uint64_t Workload::bytes_of(VirtAddr buffer) const {
+  const auto found = std::ranges::find(buffers_, buffer, &Buffer::base);
+  assert(found != buffers_.end());
+  return found->bytes;
 }
 
 }  // namespace nearfar

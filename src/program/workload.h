@@ -1,10 +1,12 @@
-// A workload: buffers, a sequence of kernel launches over them, and the stream of every wavefront.
-// It is immutable once made, so any number of partitions may read it at once.
+// A workload: buffers, a sequence of steps over them (kernel launches, copies, work of the host), and the stream of
+// every wavefront. It is immutable once made, so any number of partitions may read it at once.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "program/stream.h"
@@ -52,6 +54,31 @@ struct Launch {
   Wave wave(std::uint64_t group, std::uint32_t index, std::uint32_t lanes) const;
 };
 
+/// A launch among the steps, by its number.
+struct LaunchStep {
+  std::size_t launch = 0;
+};
+
+/// The host's DMA copies whole lines: from where the pages of `from` lie to where those of `to` lie. A side without an
+/// address is memory of the host outside the address space, where a program prepares its input and finds its result.
+struct Copy {
+  std::optional<VirtAddr> from;
+  std::optional<VirtAddr> to;
+  std::uint64_t bytes = 0;
+  bool wait = true;  ///< the next step begins when it has ended; else it goes on beside the steps up to the next Sync
+};
+
+/// The host computes, and the application's GPUs wait.
+struct HostPhase {
+  Cycle cycles = 0;
+};
+
+/// Waits for the copies that nobody has waited for. The end of a workload is one.
+struct Sync {};
+
+/// Steps follow one another: each begins when the one before has ended.
+using Step = std::variant<LaunchStep, Copy, HostPhase, Sync>;
+
 /// Buffers follow each other from here on; what lies below belongs to nobody.
 inline constexpr VirtAddr kFirstBuffer{std::uint64_t{4} << 30};
 
@@ -64,6 +91,7 @@ class Workload {
 
   const std::vector<Buffer>& buffers() const { return buffers_; }
   const std::vector<Launch>& launches() const { return launches_; }
+  const std::vector<Step>& steps() const { return steps_; }
 
   /// The stream of one wavefront of one launch.
   virtual Stream wavefront(std::size_t launch, const Wave& wave) const = 0;
@@ -71,11 +99,20 @@ class Workload {
  protected:
   /// Gives a buffer the next page-aligned virtual addresses.
   VirtAddr allocate(std::string name, std::uint64_t bytes, Placement placement);
-  void add_launch(Launch launch) { launches_.push_back(std::move(launch)); }
+  void add_launch(Launch launch);
+  void add_copy(const Copy& copy);
+  /// A whole buffer comes from the host's own memory, or goes there.
+  void add_copy_in(VirtAddr buffer) { add_copy({.from = {}, .to = buffer, .bytes = bytes_of(buffer)}); }
+  void add_copy_out(VirtAddr buffer) { add_copy({.from = buffer, .to = {}, .bytes = bytes_of(buffer)}); }
+  void add_host_phase(Cycle cycles) { steps_.push_back(HostPhase{cycles}); }
+  void add_sync() { steps_.push_back(Sync{}); }
 
  private:
+  std::uint64_t bytes_of(VirtAddr buffer) const;
+
   std::vector<Buffer> buffers_;
   std::vector<Launch> launches_;
+  std::vector<Step> steps_;
 };
 
 }  // namespace nearfar

@@ -195,7 +195,7 @@ TEST(SystemFile, ReadsEveryKindOfValue) {
   EXPECT_EQ(spec.placement, InitialPlacement::Interleave);
   EXPECT_EQ(spec.dispatch, DispatchPolicy::RoundRobin);
   EXPECT_EQ(spec.remote_cache, RemoteCache::None);
-  EXPECT_FALSE(spec.write_back_at_release);
+  EXPECT_FALSE(spec.boundary.write_back);
   EXPECT_EQ(spec.watchdog, 70'000U);
 }
 

@@ -47,6 +47,7 @@ class Device final : public NetworkClient {
     issue(agent);
   }
   void on_control(Packet*) override {}
+  void on_copy(Packet*) override {}
   void on_message(Packet*) override {}
   void network_has_room(std::uint16_t waiter) override {
     agents_[waiter].waits = false;

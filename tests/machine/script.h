@@ -17,6 +17,11 @@ namespace nearfar {
 class Script final : public Workload {
  public:
   using Kernel = std::function<Stream(const Script&, const Wave&)>;
+  using Workload::add_copy;
+  using Workload::add_copy_in;
+  using Workload::add_copy_out;
+  using Workload::add_host_phase;
+  using Workload::add_sync;
 
   VirtAddr buffer(std::uint64_t bytes, Placement placement) {
     return allocate("b" + std::to_string(buffers().size()), bytes, placement);

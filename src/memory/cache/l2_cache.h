@@ -152,12 +152,23 @@ class L2Cache final : public LowerLevel, public DramClient {
   /// performed; they stay, clean. A flush that is asked for while another is under way follows it.
   void flush();
 
+  /// From now on a line that a flush has written back leaves the cache.
+  void drop_when_flushed() { drops_flushed_ = true; }
+  /// Every line that is not dirty leaves the cache.
+  void drop_clean_lines();
+
   /// From now on (nothing is held yet) it is known which lines of each page are here. The next two need it.
   void follow_pages() { follows_pages_ = true; }
   /// Whether a line of a page is on its way from memory.
   bool page_pending(PhysPage page) { return in_page(page).pending != 0; }
   /// Writes the dirty lines of a page back, of which none is pending, and drops all of them if it `leaves`.
   void write_back_page(PhysPage page, bool leaves);
+
+  // What copies do to lines of a page: whether one of them is on its way from memory; if none is, dirty ones are
+  // written back and stay; or all are overwritten in memory, and what the cache has of them leaves.
+  bool lines_pending(PhysPage page, std::uint64_t lines);
+  void write_back_lines(PhysPage page, std::uint64_t lines);
+  void overwrite_lines(PhysPage page, std::uint64_t lines);
 
   void dram_has_room() override;
 
@@ -325,6 +336,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   bool flush_dirty();
   bool flush_filled();
   void flush_line(Bank& bank, TagArray::Slot slot, PhysLine line);
+  void drop_line(Bank& bank, TagArray::Slot slot, PhysLine line);
 
   // l2_coverage.cpp
   L2State state_of(Bank& bank, PhysLine line) const;
@@ -362,6 +374,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   HandlerId fill_handler_;
   HandlerId forward_handler_;
   Cycle last_forward_ = 0;  ///< requests leave for remote homes in order
+  bool drops_flushed_ = false;
   bool room_ = false;
   bool waking_ = false;
   std::uint32_t flushes_ = 0;  ///< asked for and not done; the first of them is under way

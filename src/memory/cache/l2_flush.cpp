@@ -1,4 +1,5 @@
-// The L2 cache writes dirty lines back: all of them at the end of a kernel, and those of a page that migrates.
+// The L2 cache writes dirty lines back: all of them at the end of a kernel, those of a page that
+// migrates, and those of a copy; and drops what a kernel boundary or a copy makes old.
 #include <bit>
 
 #include "memory/cache/l2_cache.h"
@@ -65,6 +66,24 @@ void L2Cache::flush_line(Bank& bank, TagArray::Slot slot, PhysLine line) {
   ++stats_.flushed_lines;
   if (watch_ != nullptr) watch_->written_back(line, bank.images[slot]);
   dram_->write(line);
+  if (drops_flushed_) drop_line(bank, slot, line);
+}
+
+/// A line that memory holds, or that nobody needs any more, leaves.
+void L2Cache::drop_line(Bank& bank, TagArray::Slot slot, PhysLine line) {
+  bank.tags.invalidate(slot);
+  if (follows_pages_) in_page(line.page()).held &= ~(std::uint64_t{1} << line.index());
+}
+
+void L2Cache::drop_clean_lines() {
+  for (Bank& bank : banks_) {
+    for (TagArray::Slot slot = 0; slot < bank.tags.slots(); ++slot) {
+      if (!bank.tags.valid(slot) || (bank.tags.state(slot) & (kDirty | kRemote)) != 0) continue;
+      const PhysLine line = line_of(bank, slot);
+      if (watch_ != nullptr) watch_->dropped(line, bank.images[slot]);
+      drop_line(bank, slot, line);
+    }
+  }
 }
 
 void L2Cache::write_back_page(PhysPage page, bool leaves) {
@@ -86,6 +105,42 @@ void L2Cache::write_back_page(PhysPage page, bool leaves) {
     if (leaves) bank.tags.invalidate(slot);
   }
   if (leaves) in_page(page).held = 0;
+}
+
+bool L2Cache::lines_pending(PhysPage page, std::uint64_t lines) {
+  for (; lines != 0; lines &= lines - 1) {
+    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
+    if (bank_of(line).mshrs.find(line) != nullptr) return true;
+  }
+  return false;
+}
+
+void L2Cache::write_back_lines(PhysPage page, std::uint64_t lines) {
+  for (; lines != 0; lines &= lines - 1) {
+    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
+    Bank& bank = bank_of(line);
+    const TagArray::Slot slot = bank.tags.find(key(line));
+    if (slot == TagArray::kNone || (bank.tags.state(slot) & kDirty) == 0) continue;
+    bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
+    --bank.dirty;
+    ++stats_.write_backs;
+    if (watch_ != nullptr) watch_->written_back(line, bank.images[slot]);
+    dram_->write(line);
+  }
+}
+
+void L2Cache::overwrite_lines(PhysPage page, std::uint64_t lines) {
+  for (; lines != 0; lines &= lines - 1) {
+    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
+    Bank& bank = bank_of(line);
+    const TagArray::Slot slot = bank.tags.find(key(line));
+    if (slot != TagArray::kNone) {
+      if ((bank.tags.state(slot) & kDirty) != 0) --bank.dirty;
+      bank.tags.state(slot) = 0;
+      drop_line(bank, slot, line);
+    }
+    dram_->write(line);
+  }
 }
 
 }  // namespace nearfar

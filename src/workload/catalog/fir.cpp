@@ -16,11 +16,16 @@ class Fir final : public Workload {
         output_(allocate("output", 4 * parameters["n"], Placement::Distribute)),
         coeff_(allocate("coeff", 4 * parameters["taps"], Placement::Private)),
         history_(allocate("history", 4 * parameters["taps"], Placement::Distribute)) {
+    const bool copies = parameters["copies"] != 0;
+    for (const VirtAddr in : {input_, coeff_, history_}) {
+      if (copies) add_copy_in(in);
+    }
     add_launch({.kernel = "fir",
                 .groups_x = parameters.u32("n") / kGroup,
                 .size_x = kGroup,
                 .split = Split::Offset,
                 .split_dim = Dim::X});
+    if (copies) add_copy_out(output_);
   }
 
   Stream wavefront(std::size_t, const Wave& wave) const override { return fir(wave.item(0)); }
@@ -77,7 +82,15 @@ WorkloadInfo info() {
                           .medium = 16,
                           .paper = 16,
                           .minimum = 1,
-                          .maximum = 1024}}};
+                          .maximum = 1024},
+                         {.name = "copies",
+                          .sentence = "1: the host copies the input to the GPUs before the kernel and the output back "
+                                      "after it; 0: both are where they are used",
+                          .small = 0,
+                          .medium = 0,
+                          .paper = 0,
+                          .minimum = 0,
+                          .maximum = 1}}};
 }
 
 std::shared_ptr<const Workload> make(const Parameters& parameters, std::uint64_t) {

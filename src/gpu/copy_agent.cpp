@@ -1,0 +1,153 @@
+#include "gpu/copy_agent.h"
+
+#include <fmt/format.h>
+
+namespace nearfar {
+namespace {
+
+/// A line of the chunk is on its way from memory into the cache: the chunk waits so long before it looks again.
+constexpr Cycle kRetry = 16;
+
+constexpr std::uint64_t kNoLine = ~std::uint64_t{0};
+
+CopyChunk chunk_of(const CopyMessage& message) {
+  CopyChunk chunk;
+  chunk.id = message.id;
+  if (message.from.value != kNoLine) chunk.from = message.from;
+  if (message.to.value != kNoLine) chunk.to = message.to;
+  chunk.lines = message.lines;
+  return chunk;
+}
+
+std::uint64_t mask_of(PhysLine first, std::uint32_t lines) {
+  const std::uint64_t run = lines == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lines) - 1;
+  return run << first.index();
+}
+
+}  // namespace
+
+CopyAgent::CopyAgent(Partition& partition, L2Cache& cache, NetworkInterface& network, DataWatch* watch, DeviceId host,
+                     std::uint64_t header, std::uint64_t line)
+    : partition_(partition),
+      cache_(cache),
+      network_(network),
+      watch_(watch),
+      host_(host),
+      header_(header),
+      line_(line),
+      turn_handler_(partition.add_handler<&CopyAgent::on_turn>(this)),
+      line_handler_(partition.add_handler<&CopyAgent::on_line>(this)) {}
+
+void CopyAgent::start(const CopyChunk& chunk) {
+  if (!chunk.from) {
+    deliver(chunk);
+  } else if (chunk.from->device() != device()) {
+    send(chunk.from->device(), CopyMessageKind::Read, chunk, header_);
+  } else {
+    on_message(make(CopyMessageKind::Read, chunk));
+  }
+}
+
+CopyMessage* CopyAgent::make(CopyMessageKind kind, const CopyChunk& chunk) {
+  auto* message = partition_.pool().allocate<CopyMessage>();
+  message->kind = kind;
+  message->from = chunk.from.value_or(PhysLine{kNoLine});
+  message->to = chunk.to.value_or(PhysLine{kNoLine});
+  message->id = chunk.id;
+  message->lines = static_cast<std::uint16_t>(chunk.lines);
+  return message;
+}
+
+void CopyAgent::on_message(CopyMessage* message) {
+  if (message->kind == CopyMessageKind::Done) {
+    const std::uint32_t id = message->id;
+    partition_.pool().release(message);
+    listener_->chunk_done(id);
+    return;
+  }
+  ++busy_;
+  on_turn(message);
+}
+
+/// A chunk is read or written as soon as none of its lines is on its way into the cache.
+void CopyAgent::on_turn(CopyMessage* message) {
+  const CopyChunk chunk = chunk_of(*message);
+  const bool reads = message->kind == CopyMessageKind::Read;
+  const std::optional<PhysLine> first = reads ? chunk.from : chunk.to;
+  if (first && cache_.lines_pending(first->page(), mask_of(*first, chunk.lines))) {
+    partition_.schedule(message, turn_handler_, partition_.now() + kRetry);
+    return;
+  }
+  partition_.pool().release(message);
+  reads ? read(chunk) : write(chunk);
+}
+
+void CopyAgent::read(const CopyChunk& chunk) {
+  const PhysLine first = *chunk.from;
+  cache_.write_back_lines(first.page(), mask_of(first, chunk.lines));
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(readings_.size()));
+    readings_.emplace_back();
+  }
+  const std::uint32_t reading = free_.back();
+  free_.pop_back();
+  readings_[reading] = {chunk, chunk.lines};
+  for (std::uint32_t i = 0; i < chunk.lines; ++i) {
+    const PhysLine line{first.page(), first.index() + i};
+    if (watch_ != nullptr) watch_->copied_from(line);
+    auto* of_line = partition_.pool().allocate<IndexEvent>();
+    of_line->index = reading;
+    cache_.dram().read(line, of_line, line_handler_, 0);
+  }
+}
+
+/// A line has been read; with the last one the chunk leaves.
+void CopyAgent::on_line(IndexEvent* event) {
+  const std::uint32_t place = event->index;
+  Reading& reading = readings_[place];
+  partition_.pool().release(event);
+  if (--reading.lines_left != 0) return;
+  const CopyChunk chunk = reading.chunk;
+  free_.push_back(place);
+  --busy_;
+  deliver(chunk);
+}
+
+void CopyAgent::deliver(const CopyChunk& chunk) {
+  const DeviceId to = chunk.to ? chunk.to->device() : host_;
+  if (to != device()) {
+    send(to, CopyMessageKind::Data, chunk, header_ + chunk.lines * line_);
+    return;
+  }
+  on_message(make(CopyMessageKind::Data, chunk));
+}
+
+void CopyAgent::write(const CopyChunk& chunk) {
+  if (chunk.to) {
+    cache_.overwrite_lines(chunk.to->page(), mask_of(*chunk.to, chunk.lines));
+    if (watch_ != nullptr) watch_->copied_to(chunk.id, *chunk.to, chunk.lines);
+  }
+  --busy_;
+  done(chunk);
+}
+
+void CopyAgent::done(const CopyChunk& chunk) {
+  if (device() == host_) {
+    listener_->chunk_done(chunk.id);
+  } else {
+    send(host_, CopyMessageKind::Done, chunk, header_);
+  }
+}
+
+void CopyAgent::send(DeviceId to, CopyMessageKind kind, const CopyChunk& chunk, std::uint64_t bytes) {
+  CopyMessage* message = make(kind, chunk);
+  message->destination = to.value;
+  message->set_wire_bytes(static_cast<std::uint32_t>(bytes));
+  network_.send_copy(message);
+}
+
+std::string CopyAgent::describe_waiting() const {
+  return busy_ == 0 ? std::string() : fmt::format("  copies: {} chunks are read or written\n", busy_);
+}
+
+}  // namespace nearfar

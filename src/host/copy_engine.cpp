@@ -1,0 +1,134 @@
+#include "host/copy_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace nearfar {
+
+void CopyStats::describe(StatVisitor& visitor) {
+  visitor.counter("count", "copies", "Copies between launches that the host's DMA has made.", count);
+  visitor.counter("bytes", "bytes", "Bytes that they copied, to each GPU's own page where every GPU has one.", bytes);
+  visitor.counter("chunks", "chunks", "Chunks that they were made in.", chunks);
+  visitor.counter("cycles", "cycles", "Time from the start of each copy to its end, summed.", cycles);
+}
+
+CopyEngine::CopyEngine(Partition& partition, const SystemSpec& spec, const std::vector<Process>& processes,
+                       CopyAgent& agent, DataWatch* watch)
+    : partition_(partition),
+      spec_(spec),
+      processes_(processes),
+      agent_(agent),
+      watch_(watch),
+      set_up_handler_(partition.add_handler<&CopyEngine::on_set_up>(this)) {
+  agent.set_listener(*this);
+}
+
+void CopyEngine::start(std::size_t application, const Copy& copy) {
+  if (free_jobs_.empty()) {
+    free_jobs_.push_back(static_cast<std::uint32_t>(jobs_.size()));
+    jobs_.emplace_back();
+  }
+  const std::uint32_t number = free_jobs_.back();
+  free_jobs_.pop_back();
+  ++live_;
+  const std::uint64_t line = spec_.gpu.line;
+  jobs_[number] = {application, copy, (copy.bytes + line - 1) / line * line, 0, 0, 0, partition_.now()};
+  auto* event = partition_.pool().allocate<IndexEvent>();
+  event->index = number;
+  partition_.schedule(event, set_up_handler_, partition_.now() + spec_.host.dma.setup);
+}
+
+void CopyEngine::on_set_up(IndexEvent* event) {
+  ready_.push_back(event->index);
+  partition_.pool().release(event);
+  send_chunks();
+}
+
+void CopyEngine::send_chunks() {
+  while (!ready_.empty() && chunks_.size() - free_chunks_.size() < spec_.host.dma.outstanding) {
+    send_chunk(ready_.front());
+  }
+}
+
+/// Bytes up to the end of a chunk, or of a frame at either side.
+std::uint64_t CopyEngine::next_bytes(const Job& job) const {
+  std::uint64_t bytes = std::min(job.bytes - job.offset, spec_.host.dma.chunk);
+  for (const std::optional<VirtAddr>& side : {job.copy.from, job.copy.to}) {
+    if (side) bytes = std::min(bytes, kPageBytes - (side->value + job.offset) % kPageBytes);
+  }
+  return bytes;
+}
+
+PhysLine CopyEngine::line_at(const Job& job, VirtAddr address, unsigned gpu) const {
+  const Process& process = processes_[job.application];
+  const DeviceId device{static_cast<std::uint8_t>(process.first_gpu + gpu)};
+  const PhysPage page = process.space->translate(device, page_of(address));
+  return PhysLine{page, static_cast<unsigned>(address.value % kPageBytes / spec_.gpu.line)};
+}
+
+void CopyEngine::send_chunk(std::uint32_t number) {
+  Job& job = jobs_[number];
+  const Process& process = processes_[job.application];
+  if (free_chunks_.empty()) {
+    free_chunks_.push_back(static_cast<std::uint32_t>(chunks_.size()));
+    chunks_.push_back(0);
+  }
+  const std::uint64_t bytes = next_bytes(job);
+  CopyChunk chunk;
+  chunk.id = free_chunks_.back();
+  free_chunks_.pop_back();
+  chunks_[chunk.id] = number;
+  chunk.lines = static_cast<std::uint32_t>(bytes / spec_.gpu.line);
+  unsigned replicas = 1;
+  if (job.copy.from) chunk.from = line_at(job, *job.copy.from + job.offset, 0);
+  if (job.copy.to) {
+    const VirtAddr to = *job.copy.to + job.offset;
+    chunk.to = line_at(job, to, job.replica);
+    if (process.space->is_private(page_of(to))) replicas = process.gpus;
+    if (watch_ != nullptr)
+      watch_chunk(job, chunk, to, DeviceId{static_cast<std::uint16_t>(process.first_gpu + job.replica)});
+  }
+  if (++job.replica == replicas) {
+    job.replica = 0;
+    job.offset += bytes;
+  }
+  ++job.under_way;
+  ++stats_.chunks;
+  stats_.bytes += bytes;
+  if (sent(job)) ready_.pop_front();
+  agent_.start(chunk);  // within the host's own memory it may end at once, and the copy with it
+}
+
+/// The data oracle is told what a chunk will write, as programs know it.
+void CopyEngine::watch_chunk(const Job& job, const CopyChunk& chunk, VirtAddr to, DeviceId gpu) {
+  const auto application = static_cast<std::uint8_t>(job.application);
+  const VirtPage page = page_of(to);
+  const bool copies = processes_[job.application].space->is_private(page);
+  watch_->copy_sent(chunk.id, application, watch_->oracle().locate(application, gpu, page, chunk.to->page(), copies));
+}
+
+void CopyEngine::chunk_done(std::uint32_t id) {
+  const std::uint32_t number = chunks_[id];
+  free_chunks_.push_back(id);
+  Job& job = jobs_[number];
+  partition_.progress().steps += 1;
+  --job.under_way;
+  const bool ended = sent(job) && job.under_way == 0;
+  const std::size_t application = job.application;
+  if (ended) {
+    ++stats_.count;
+    stats_.cycles += partition_.now() - job.start;
+    free_jobs_.push_back(number);
+    --live_;
+  }
+  send_chunks();
+  if (ended) on_done(application);
+}
+
+std::string CopyEngine::describe_waiting() const {
+  if (live_ == 0) return {};
+  return fmt::format("  DMA: {} copies not ended, {} chunks under way\n", live_, chunks_.size() - free_chunks_.size());
+}
+
+}  // namespace nearfar

@@ -1,0 +1,77 @@
+// The host's DMA: carries out the copies between launches, one after another, in chunks of which a bounded number is
+// under way at once.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "config/system_spec.h"
+#include "gpu/copy_agent.h"
+#include "memory/data_oracle.h"
+#include "stats/stat.h"
+#include "translation/process.h"
+
+namespace nearfar {
+
+struct CopyStats {
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t chunks = 0;
+  std::uint64_t cycles = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
+class CopyEngine final : public CopyListener {
+ public:
+  CopyEngine(Partition& partition, const SystemSpec& spec, const std::vector<Process>& processes, CopyAgent& agent,
+             DataWatch* watch);
+
+  /// Begins a copy of an application, behind those that it has begun before.
+  void start(std::size_t application, const Copy& copy);
+  void chunk_done(std::uint32_t id) override;
+  /// Is told when a copy of an application has ended.
+  std::function<void(std::size_t)> on_done;
+
+  CopyStats& stats() { return stats_; }
+  bool idle() const { return live_ == 0; }
+  std::string describe_waiting() const;
+
+ private:
+  struct Job {
+    std::size_t application = 0;
+    Copy copy;
+    std::uint64_t bytes = 0;      ///< up to the end of the last line
+    std::uint64_t offset = 0;     ///< of the next chunk
+    unsigned replica = 0;         ///< to a page that each GPU has one of: whose is next
+    std::uint32_t under_way = 0;  ///< chunks
+    Cycle start = 0;
+  };
+
+  void on_set_up(IndexEvent* event);
+  void send_chunks();
+  void send_chunk(std::uint32_t job);
+  bool sent(const Job& job) const { return job.offset == job.bytes; }
+  std::uint64_t next_bytes(const Job& job) const;
+  PhysLine line_at(const Job& job, VirtAddr address, unsigned gpu) const;
+  void watch_chunk(const Job& job, const CopyChunk& chunk, VirtAddr to, DeviceId gpu);
+
+  Partition& partition_;
+  const SystemSpec& spec_;
+  const std::vector<Process>& processes_;
+  CopyAgent& agent_;
+  DataWatch* watch_;
+  HandlerId set_up_handler_;
+  std::vector<Job> jobs_;
+  std::vector<std::uint32_t> free_jobs_;
+  std::deque<std::uint32_t> ready_;         ///< jobs that have chunks to send, in order
+  std::vector<std::uint32_t> chunks_;       ///< by the number of a chunk under way: its job
+  std::vector<std::uint32_t> free_chunks_;  ///< numbers
+  std::uint64_t live_ = 0;                  ///< jobs
+  CopyStats stats_;
+};
+
+}  // namespace nearfar
