@@ -62,8 +62,8 @@ void Dispatcher::start_launch(const Control& control) {
   if (context_.touches != nullptr) context_.touches->start(process.space->first_page(), process.space->pages());
   instructions_before_ = instructions();
   accesses_before_ = accesses();
-  for (ScalarCache& scalar : scalars_) scalar.acquire();
-  for (ComputeUnit& cu : cus_) cu.acquire();
+  for (ScalarCache& scalar : scalars_) scalar.l1().acquire(L1Event::Boundary);
+  for (ComputeUnit& cu : cus_) cu.load_store().acquire(L1Event::Boundary);
   context_.l2->drop_remote_lines();
   take_share(process, launch);
   start_groups();
@@ -132,8 +132,8 @@ void Dispatcher::try_release() {
   if (!running_ || running_groups_ != 0 || more_may_come_) return;
   if (share_ && next_in_share_ < share_->size()) return;
   if (next_granted_ < granted_.size()) return;
-  const bool settled =
-      std::all_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.stores_outstanding() == 0; });
+  const bool settled = std::all_of(cus_.begin(), cus_.end(),
+                                   [](const ComputeUnit& cu) { return cu.load_store().stores_outstanding() == 0; });
   if (!settled) return;
   running_ = false;
   tell_host({ControlKind::LaunchDone, instructions() - instructions_before_, accesses() - accesses_before_,
