@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "gpu/scalar_cache.h"
 #include "gpu/scalar_tlb.h"
@@ -24,33 +23,14 @@ constexpr std::size_t kFrameLines = 4;
 
 }  // namespace
 
-void ComputeUnitStats::describe(StatVisitor& visitor) {
-  visitor.counter("instructions", "instructions", "Wavefront instructions issued, of every kind.", instructions);
-  visitor.counter("accesses", "lines", "Line accesses of vector memory instructions after coalescing.", accesses);
-  visitor.counter("vector_loads", "instructions", "Vector load instructions.", vector_loads);
-  visitor.counter("vector_stores", "instructions", "Vector store instructions.", vector_stores);
-  visitor.counter("vector_atomics", "instructions", "Vector atomic instructions.", vector_atomics);
-  visitor.counter("scalar_loads", "instructions", "Scalar load instructions.", scalar_loads);
-  visitor.counter("local_instructions", "instructions", "Local-memory instructions.", local_instructions);
-  visitor.counter("barriers", "instructions", "Barrier instructions.", barriers);
-  visitor.counter("page_groups", "pages", "Pages touched, summed over vector memory instructions.", page_groups);
-  visitor.counter("simd_busy_cycles", "cycles", "Time that SIMDs executed vector instructions, summed.",
-                  simd_busy_cycles);
-  visitor.counter("stalled_instructions", "instructions",
-                  "Memory instructions that stalled in the load/store unit (registers, buffers or queues full).",
-                  stalled_instructions);
-  visitor.counter("waves", "wavefronts", "Wavefronts run.", waves);
-  visitor.counter("groups", "workgroups", "Workgroups run.", groups);
-}
-
 ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCache& scalar, ScalarTlb* scalar_tlb,
                          unsigned index)
     : context_(context),
       waves_(std::size_t{context.spec.cu.simds} * context.spec.cu.waves_per_simd),
       wakings_(waves_.size()),
-      l1_(context.spec.l1v, context.spec.line, context.frames),
-      index_(index),
       wave_handler_(context.partition.add_handler<&ComputeUnit::on_wave>(this)),
+      index_(index),
+      lsu_(context, *this, waves_.data(), stats_, index),
       simd_free_(context.spec.cu.simds, 0),
       listener_(listener),
       scalar_(scalar),
@@ -58,8 +38,7 @@ ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCac
       groups_(waves_.size()),
       simd_waves_(context.spec.cu.simds, 0),
       local_bytes_free_(context.spec.cu.local_memory),
-      free_waves_(static_cast<std::uint32_t>(waves_.size())),
-      tlb_(context.spec.l1_tlb) {
+      free_waves_(static_cast<std::uint32_t>(waves_.size())) {
   context.partition.set_preparation<&ComputeUnit::prepare_wave, ComputeUnit>(wave_handler_);
   for (std::size_t slot = 0; slot < waves_.size(); ++slot) {
     Wavefront& wave = waves_[slot];
@@ -67,7 +46,6 @@ ComputeUnit::ComputeUnit(GpuContext& context, GroupListener& listener, ScalarCac
     wave.simd = static_cast<std::uint8_t>(slot % context.spec.cu.simds);
     wakings_[slot].slot = static_cast<std::uint32_t>(slot);
   }
-  if (context.watch != nullptr) images_.resize(l1_.tags().slots());
 }
 
 // ---------------------------------------------------------------------------------------------------- workgroups
@@ -124,7 +102,7 @@ void ComputeUnit::end(Wavefront& wave) {
   // The wavefronts that remain may all be waiting at the barrier that this one will not reach.
   if (group.at_barrier == group.waves_left) {
     group.at_barrier = 0;
-    while (!group.barrier.empty()) sleep(*group.barrier.pop(), context_.partition.now());
+    while (!group.barrier.empty()) wake(*group.barrier.pop());
   }
 }
 
@@ -140,6 +118,13 @@ void ComputeUnit::prepare_wave(const WaveEvent& event) const {
 void ComputeUnit::sleep(Wavefront& wave, Cycle until) {
   wave.state = WaveState::Ready;
   context_.partition.schedule(&wakings_[wave.slot], wave_handler_, until);
+}
+
+/// The wavefront waits until whoever has what it waits for lets it go on.
+bool ComputeUnit::block(Wavefront& wave, WaveState state) {
+  wave.state = state;
+  wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
+  return false;
 }
 
 void ComputeUnit::fetch(Wavefront& wave) {
@@ -214,28 +199,80 @@ bool ComputeUnit::run_arithmetic(Wavefront& wave) {
   return false;
 }
 
+/// A memory instruction goes to the load/store unit. Loads and atomics need a load slot of their wavefront.
+bool ComputeUnit::issue(Wavefront& wave) {
+  if (!lsu_.may_issue(wave)) return block(wave, WaveState::LoadStore);
+  const bool needs_slot = kind_of(wave.op) != OpKind::Store;
+  if (needs_slot && wave.loads_issued - wave.loads_retired >= context_.spec.cu.loads_per_wave &&
+      !wait_for_loads(wave, context_.spec.cu.loads_per_wave - 1)) {
+    return false;
+  }
+  if (!lsu_.issue(wave)) {
+    ++stats_.stalled_instructions;
+    return block(wave, WaveState::LoadStore);
+  }
+  fetch(wave);
+  return true;
+}
+
 bool ComputeUnit::run_scalar_load(Wavefront& wave) {
   const VirtAddr address{address_of(wave.op)};
   PhysPage page;
-  if (!has_tlb()) {
-    page = context_.space->translate(context_.device(), page_of(address));
-  } else if (!translate_scalar(wave, page_of(address), page)) {
-    return false;
-  }
+  if (!translate_scalar(wave, page_of(address), page)) return block(wave, WaveState::ScalarMiss);
   const auto index = static_cast<unsigned>((address.value & (kPageBytes - 1)) / context_.spec.line);
   Cycle ready = 0;
   switch (scalar_.load(index_, wave.slot, page_of(address), PhysLine{page, index}, ready)) {
     case ScalarCache::Answer::Hit: wave.other_ready = std::max(wave.other_ready, ready); break;
     case ScalarCache::Answer::Pending: ++wave.scalars_pending; break;
-    case ScalarCache::Answer::NoRegister:
-      wave.state = WaveState::ScalarMiss;
-      wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
-      return false;
+    case ScalarCache::Answer::NoMshr: return block(wave, WaveState::ScalarMiss);
   }
   if (wave.holds_page) leave_page(wave);
   ++stats_.scalar_loads;
   fetch(wave);
   return true;
+}
+
+/// The frame of a scalar load's page; false when it has to wait for it.
+bool ComputeUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysPage& page) {
+  if (context_.l2_tlb == nullptr) {
+    page = context_.space->translate(context_.device(), virtual_page);
+    return true;
+  }
+  if (wave.holds_page) {
+    page = wave.scalar_page;
+    return true;
+  }
+  if (scalar_tlb_ == nullptr) return lsu_.translate_scalar(wave, virtual_page, page);
+  const PageKey key{context_.application, context_.page_size.number(virtual_page)};
+  if (const Mapping* mapping = scalar_tlb_->look_up(key)) {
+    page = use(key, *mapping, virtual_page);
+    return true;
+  }
+  scalar_tlb_->wait(index_, wave.slot, key, virtual_page);
+  return false;
+}
+
+/// The frame of a page in a mapping that a scalar load uses now, as the translation oracle sees.
+PhysPage ComputeUnit::use(PageKey key, const Mapping& mapping, VirtPage virtual_page) const {
+  if (context_.translation_oracle != nullptr) context_.translation_oracle->used(context_.device(), key, mapping, false);
+  return context_.page_size.frame_of(mapping.page, virtual_page);
+}
+
+void ComputeUnit::scalar_translated(unsigned slot, PageKey key, const Mapping& mapping, VirtPage virtual_page) {
+  const PhysPage page = use(key, mapping, virtual_page);
+  if (context_.tracker != nullptr) context_.tracker->enter(page, 1);
+  scalar_translated(waves_[slot], page);
+}
+
+void ComputeUnit::scalar_translated(Wavefront& wave, PhysPage page) {
+  wave.scalar_page = page;
+  wave.holds_page = true;
+  wake(wave);
+}
+
+void ComputeUnit::leave_page(Wavefront& wave) {
+  wave.holds_page = false;
+  if (context_.tracker != nullptr) context_.tracker->leave(wave.scalar_page, 1);
 }
 
 void ComputeUnit::scalar_done(unsigned slot) {
@@ -244,76 +281,19 @@ void ComputeUnit::scalar_done(unsigned slot) {
   if (wave.scalars_pending == 0 && wave.state == WaveState::Scalars) advance(wave);
 }
 
-/// The frame of a scalar load's page; false when it has to wait for it.
-bool ComputeUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysPage& page) {
-  if (wave.holds_page) {
-    page = wave.scalar_page;
-    return true;
-  }
-  const PageKey key = key_of(virtual_page);
-  if (const Mapping* mapping = scalar_tlb_ != nullptr ? scalar_tlb_->look_up(key) : tlb_.look_up(key, false)) {
-    if (context_.translation_oracle != nullptr) {
-      context_.translation_oracle->used(context_.device(), key, *mapping, false);
-    }
-    page = context_.page_size.frame_of(mapping->page, virtual_page);
-    return true;
-  }
-  wave.state = WaveState::ScalarMiss;
-  wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
-  wait_for_scalar_page(wave, key, virtual_page);
-  return false;
-}
-
-/// A scalar load that missed the TLB waits aside, or for an MSHR to do so.
-void ComputeUnit::wait_for_scalar_page(Wavefront& wave, PageKey key, VirtPage virtual_page) {
-  if (scalar_tlb_ != nullptr) {
-    scalar_tlb_->wait(index_, wave.slot, key, virtual_page);
-    return;
-  }
-  if (tlb_.mshrs().full() && tlb_.mshrs().find(key) == nullptr) {
-    scalar_tlb_waiters_.push(&wave);
-    return;
-  }
-  PageAccess access;
-  access.virtual_page = virtual_page;
-  access.kind = OpKind::ScalarLoad;
-  access.wave = &wave;
-  park(key, access);
-}
-
-/// The translation that a scalar load waits for has come. It keeps it, as other accesses do: would it look it up again,
-/// the page might be gone, and two GPUs could take it from each other for ever.
-void ComputeUnit::hold_page(Wavefront& wave, PageKey key, const Mapping& mapping, VirtPage virtual_page) {
-  if (context_.translation_oracle != nullptr) context_.translation_oracle->used(context_.device(), key, mapping, false);
-  wave.scalar_page = context_.page_size.frame_of(mapping.page, virtual_page);
-  wave.holds_page = true;
-  if (context_.tracker != nullptr) context_.tracker->enter(wave.scalar_page, 1);
-  sleep(wave, context_.partition.now());
-}
-
-void ComputeUnit::leave_page(Wavefront& wave) {
-  wave.holds_page = false;
-  if (context_.tracker != nullptr) context_.tracker->leave(wave.scalar_page, 1);
-}
-
 void ComputeUnit::scalar_retry(unsigned slot) { advance(waves_[slot]); }
 
 /// Waits until at most `outstanding` vector loads remain; for none, until scalar and local results are there too.
 bool ComputeUnit::wait_for_loads(Wavefront& wave, std::uint32_t outstanding) {
   const Cycle now = context_.partition.now();
-  const auto block = [&](WaveState state) {
-    wave.state = state;
-    wave.waiting_since = static_cast<std::uint32_t>(now);
-    return false;
-  };
   while (wave.loads_issued - wave.loads_retired > outstanding) {
     const unsigned oldest = wave.loads_retired % kLoadSlots;
-    if (wave.lines_left[oldest] != 0) return block(WaveState::Loads);
+    if (wave.lines_left[oldest] != 0) return block(wave, WaveState::Loads);
     wave.wake = std::max(wave.wake, widen(now, wave.ready[oldest]));
     ++wave.loads_retired;
   }
   if (outstanding == 0) {
-    if (wave.scalars_pending != 0) return block(WaveState::Scalars);
+    if (wave.scalars_pending != 0) return block(wave, WaveState::Scalars);
     wave.wake = std::max(wave.wake, wave.other_ready);
   }
   const Cycle until = wave.wake;
@@ -329,13 +309,11 @@ bool ComputeUnit::meet_barrier(Wavefront& wave) {
   ++stats_.barriers;
   fetch(wave);
   if (++group.at_barrier < group.waves_left) {
-    wave.state = WaveState::Barrier;
-    wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
     group.barrier.push(&wave);
-    return false;
+    return block(wave, WaveState::Barrier);
   }
   group.at_barrier = 0;
-  while (!group.barrier.empty()) sleep(*group.barrier.pop(), context_.partition.now());
+  while (!group.barrier.empty()) wake(*group.barrier.pop());
   return true;
 }
 
@@ -343,11 +321,9 @@ bool ComputeUnit::meet_barrier(Wavefront& wave) {
 /// ordered, then its L1 drops what it holds.
 bool ComputeUnit::pass_fence(Wavefront& wave) {
   if (!wait_for_loads(wave, 0)) return false;
-  if (stores_outstanding_ != 0) {
-    wave.state = WaveState::Fence;
-    wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
+  if (lsu_.stores_outstanding() != 0) {
     fences_.push(&wave);
-    return false;
+    return block(wave, WaveState::Fence);
   }
   pass_fences();
   fetch(wave);
@@ -356,88 +332,27 @@ bool ComputeUnit::pass_fence(Wavefront& wave) {
 
 /// Release: all stores have been ordered. Acquire: the L1 drops what it holds.
 void ComputeUnit::pass_fences() {
-  if (context_.watch != nullptr) context_.watch->released(unit());
-  acquire(L1Event::Fence);
+  if (context_.watch != nullptr) context_.watch->released(lsu_.l1().unit());
+  lsu_.acquire(L1Event::Fence);
   context_.l2->drop_remote_lines();
 }
 
-void ComputeUnit::acquire(L1Event why) {
-  l1_.acquire(why);
-  if (context_.watch != nullptr) context_.watch->acquired(unit());
-}
-
-// ------------------------------------------------------------------------------------------------------- completions
-
-void ComputeUnit::fill(PhysPage page, std::uint64_t lines) {
-  if (l1_.covered()) note_fill(page, lines);
-  L1MshrFile::Arrival arrival = l1_.pending().take(page, lines);
-  const auto count = static_cast<std::uint32_t>(std::popcount(lines));
-  const std::uint32_t took = static_cast<std::uint32_t>(context_.partition.now()) - arrival.issued;
-  context_.latency.count += count;
-  context_.latency.total += std::uint64_t{count} * took;
-  context_.latency.histogram.add(took, count);
-  l1_.stats().fills += count;
-  context_.partition.progress().steps += 1;
-  const bool may_keep = context_.keep_remote || page.device() == context_.device();
-  for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
-    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
-    const bool keep = may_keep && (arrival.kept >> line.index() & 1) != 0;
-    const TagArray::Slot slot = keep ? l1_.install(line) : TagArray::kNone;
-    if (context_.watch != nullptr) context_.watch->filled(unit(), line, keep ? &images_[slot] : nullptr);
+void ComputeUnit::stores_settled() {
+  if (!fences_.empty()) pass_fences();
+  while (!fences_.empty()) {
+    Wavefront& wave = *fences_.pop();
+    fetch(wave);
+    wake(wave);
   }
-  if (context_.tracker != nullptr) {
-    context_.tracker->add_lines(page, lines);
-    context_.tracker->leave(page, count);
-  }
-  lines_come(arrival.target, lines);
-  while (!arrival.merged.empty()) {
-    L1MshrFile::MergedLoad* merge = arrival.merged.pop();
-    const L1MshrFile::Target target = merge->target;
-    const std::uint64_t come = merge->lines;
-    l1_.pending().release(merge);
-    lines_come(target, come);
-  }
-  retry(StallReason::Register);
+  listener_.stores_settled();
 }
 
-void ComputeUnit::note_fill(PhysPage page, std::uint64_t lines) {
-  for (; lines != 0; lines &= lines - 1) {
-    l1_.note(L1Event::Fill, PhysLine{page, static_cast<unsigned>(std::countr_zero(lines))});
-  }
+void ComputeUnit::instruction_finished(Wavefront& wave) {
+  fetch(wave);
+  advance(wave);
 }
 
-void ComputeUnit::lines_come(L1MshrFile::Target target, std::uint64_t lines) {
-  lines_done(waves_[wave_slot(target)], target & (kLoadSlots - 1), static_cast<unsigned>(std::popcount(lines)));
-}
-
-/// `lines` of those that a load waits for are there, or have gone on their way.
-void ComputeUnit::lines_done(Wavefront& wave, unsigned load, unsigned lines) {
-  note_ready(wave, load, context_.partition.now());
-  wave.lines_left[load] = static_cast<std::uint8_t>(wave.lines_left[load] - lines);
-  if (wave.lines_left[load] != 0) return;
-  if (wave.state == WaveState::Loads && wave.loads_retired % kLoadSlots == load) advance(wave);
-}
-
-void ComputeUnit::stores_ordered(PhysPage page, unsigned lines) {
-  if (context_.tracker != nullptr) context_.tracker->leave(page, lines);
-  stores_outstanding_ -= lines;
-  context_.partition.progress().steps += 1;
-  if (stores_outstanding_ == 0) {
-    if (!fences_.empty()) pass_fences();
-    while (!fences_.empty()) {
-      Wavefront& wave = *fences_.pop();
-      fetch(wave);
-      sleep(wave, context_.partition.now());
-    }
-    listener_.stores_settled();
-  }
-  retry(StallReason::StoreBuffer);
-}
-
-bool ComputeUnit::idle() const {
-  return free_waves_ == waves_.size() && in_unit_ == nullptr && unit_queue_.empty() && stores_outstanding_ == 0 &&
-         l1_.pending().used() == 0 && tlb_.parked() == 0;
-}
+// ----------------------------------------------------------------------------------------------------------- account
 
 bool ComputeUnit::computes() const {
   return std::any_of(waves_.begin(), waves_.end(), [](const Wavefront& w) { return w.state == WaveState::Ready; });
@@ -473,13 +388,7 @@ std::string ComputeUnit::describe_waiting() const {
     text += fmt::format("  compute unit {} wavefront {}: waits for {} since cycle {}\n", index_, wave.slot,
                         kWhat[static_cast<unsigned>(wave.state)], wave.waiting_since);
   }
-  if (in_unit_ != nullptr || stores_outstanding_ != 0 || l1_.pending().used() != 0 || tlb_.parked() != 0) {
-    text += fmt::format(
-        "  compute unit {}: {} lines pending in the L1, {} stores not ordered, {} accesses wait for translation{}\n",
-        index_, l1_.pending().used(), stores_outstanding_, tlb_.parked(),
-        in_unit_ != nullptr ? ", load/store unit stalled" : "");
-  }
-  return text;
+  return text + lsu_.describe_waiting();
 }
 
 }  // namespace nearfar

@@ -70,8 +70,8 @@ void Dispatcher::start_launch(const Control& control) {
 }
 
 void Dispatcher::acquire() {
-  for (ScalarCache& scalar : scalars_) scalar.acquire();
-  for (ComputeUnit& cu : cus_) cu.acquire();
+  for (ScalarCache& scalar : scalars_) scalar.l1().acquire(L1Event::Boundary);
+  for (ComputeUnit& cu : cus_) cu.load_store().acquire(L1Event::Boundary);
 }
 
 /// Which workgroups are this GPU's: known from the start, or granted by the host as the GPU gets room.
@@ -136,8 +136,8 @@ void Dispatcher::try_release() {
   if (!running_ || running_groups_ != 0 || more_may_come_) return;
   if (share_ && next_in_share_ < share_->size()) return;
   if (next_granted_ < granted_.size()) return;
-  const bool settled =
-      std::all_of(cus_.begin(), cus_.end(), [](const ComputeUnit& cu) { return cu.stores_outstanding() == 0; });
+  const bool settled = std::all_of(cus_.begin(), cus_.end(),
+                                   [](const ComputeUnit& cu) { return cu.load_store().stores_outstanding() == 0; });
   if (!settled) return;
   running_ = false;
   tell_host({ControlKind::LaunchDone, instructions() - instructions_before_, accesses() - accesses_before_,

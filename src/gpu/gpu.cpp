@@ -48,8 +48,8 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
 
 void Gpu::cover(ProtocolCoverage& coverage) {
   l2_.cover(&coverage.l2, &coverage.remote_lines);
-  for (ScalarCache& scalar : scalars_) scalar.cover(&coverage.scalar_l1);
-  for (ComputeUnit& cu : cus_) cu.cover(&coverage.vector_l1);
+  for (ScalarCache& scalar : scalars_) scalar.l1().cover(&coverage.scalar_l1);
+  for (ComputeUnit& cu : cus_) cu.load_store().l1().cover(&coverage.vector_l1);
 }
 
 void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
@@ -113,7 +113,7 @@ void Gpu::lines_served(LineRequest* request) {
   if (request->kind == RequestKind::ScalarRead) {
     scalars_[request->unit].fill(request->line, cus_);
   } else {
-    cus_[request->unit].fill(request->line.page(), request->mask);
+    cus_[request->unit].load_store().fill(request->line.page(), request->mask);
   }
   partition_.pool().release(request);
 }
@@ -123,7 +123,7 @@ void Gpu::on_reply(LineRequest* reply) {
   if (reply->kind == RequestKind::Write) {
     l2_.stores_acknowledged(*reply);
     if (watch_ != nullptr) watch_->stores_acknowledged(reply->record, reply->mask);
-    cus_[reply->unit].stores_ordered(reply->line.page(), lines);
+    cus_[reply->unit].load_store().stores_ordered(reply->line.page(), lines);
     partition_.pool().release(reply);
     return;
   }
@@ -152,7 +152,7 @@ void Gpu::send(DeviceId to, const Message& message) {
 
 void Gpu::translated(unsigned cu, PageKey page, const Mapping& mapping) {
   if (cu < cus_.size()) {
-    cus_[cu].translated(page, mapping);
+    cus_[cu].load_store().translated(page, mapping);
   } else {
     scalar_tlbs_[cu - cus_.size()].translated(page, mapping, cus_);
   }
@@ -160,7 +160,7 @@ void Gpu::translated(unsigned cu, PageKey page, const Mapping& mapping) {
 
 void Gpu::forget(PageKey page, PhysPage frame) {
   tracker_->for_users(frame, cus_.size(), [&](unsigned cu) {
-    cus_[cu].forget(page);
+    cus_[cu].load_store().invalidate(page);
     if (!scalar_tlbs_.empty()) scalar_tlbs_[cu / spec_.cus_per_array].forget(page);
   });
 }
@@ -177,8 +177,8 @@ void Gpu::drop_lines(PhysPage page) {
     const PhysPage frame{page.device(), page.frame() + i};
     l2_.drop_remote_lines(frame, lines);
     tracker_->for_users(page, cus_.size(), [&](unsigned cu) {
-      cus_[cu].drop(frame, lines);
-      scalars_[cu / spec_.cus_per_array].drop(frame, lines);
+      cus_[cu].load_store().drop(frame, lines);
+      scalars_[cu / spec_.cus_per_array].l1().drop(frame, lines);
     });
   }
 }

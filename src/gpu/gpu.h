@@ -11,6 +11,7 @@
 #include "gpu/compute_unit.h"
 #include "gpu/copy_agent.h"
 #include "gpu/dispatcher.h"
+#include "gpu/gpu_context.h"
 #include "gpu/remote_home.h"
 #include "gpu/scalar_cache.h"
 #include "gpu/scalar_tlb.h"
@@ -38,11 +39,13 @@ class Gpu final : public NetworkClient,
 
   // The path of an access: what leaves an L1, and what comes back to it.
   void lines_served(LineRequest* request) override;
-  void stores_ordered(unsigned cu, PhysPage page, unsigned lines) override { cus_[cu].stores_ordered(page, lines); }
+  void stores_ordered(unsigned cu, PhysPage page, unsigned lines) override {
+    cus_[cu].load_store().stores_ordered(page, lines);
+  }
   void answer(LineRequest* request, Cycle after) override { network_.answer(request, after); }
   Spacing reply_spacing(const LineRequest& request) const override { return network_.reply_spacing(request); }
   void requests_taken(DeviceId source, std::uint32_t count) override { network_.requests_taken(source, count); }
-  void l2_has_room(Waiter waiter) override { ComputeUnit::room_freed(cus_, waiter); }
+  void l2_has_room(Waiter waiter) override { wake_load_store(waiter); }
   void flushed() override { dispatcher_.flushed(); }
 
   void on_request(LineRequest* request, Spacing spacing) override { l2_.remote_request(request, spacing); }
@@ -54,7 +57,7 @@ class Gpu final : public NetworkClient,
     if (L2Cache::is_bank(waiter)) {
       l2_.remote_has_room(waiter);
     } else {
-      ComputeUnit::room_freed(cus_, waiter);
+      wake_load_store(waiter);
     }
   }
 
@@ -101,6 +104,7 @@ class Gpu final : public NetworkClient,
 
  private:
   void on_leave(LineRequest* request);
+  void wake_load_store(Waiter waiter) { cus_[LoadStoreUnit::unit_of(waiter)].load_store().wake(waiter); }
   void drop_lines(PhysPage page);
   void make_translation(const SystemSpec& spec, TranslationOracle* oracle);
 
@@ -138,11 +142,11 @@ void Gpu::for_each_stats(Visit visit) {
   for (ComputeUnit& cu : cus_) {
     const std::string name = "cu" + std::to_string(cu.index());
     visit(name, "cu", cu.stats());
-    visit(name + ".l1v", "l1v", cu.l1_stats());
-    if (l2_tlb_) visit(name + ".l1_tlb", "l1_tlb", cu.tlb_stats());
+    visit(name + ".l1v", "l1v", cu.load_store().l1().stats());
+    if (l2_tlb_) visit(name + ".l1_tlb", "l1_tlb", cu.load_store().tlb_stats());
   }
   for (std::size_t i = 0; i < scalars_.size(); ++i) {
-    visit("array" + std::to_string(i) + ".l1s", "l1s", scalars_[i].stats());
+    visit("array" + std::to_string(i) + ".l1s", "l1s", scalars_[i].l1().stats());
   }
   for (std::size_t i = 0; i < scalar_tlbs_.size(); ++i) {
     visit("array" + std::to_string(i) + ".scalar_tlb", "scalar_tlb", scalar_tlbs_[i].stats());

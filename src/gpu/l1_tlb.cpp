@@ -22,4 +22,43 @@ ParkedAccess& L1Tlb::park(const PageAccess& access) {
   return *parked;
 }
 
+bool L1Tlb::wait_for_page(PageKey page, ParkedAccess& access) {
+  Mshrs::Entry* pending = mshrs_.find(page);
+  const bool first = pending == nullptr;
+  if (first) {
+    pending = &mshrs_.allocate(page);
+  } else {
+    ++stats_.merges;
+  }
+  pending->payload.push(&access);
+  return first;
+}
+
+ParkedQueue L1Tlb::fill(PageKey page, const Mapping& mapping) {
+  tlb_.insert(page, mapping);
+  Mshrs::Entry* entry = mshrs_.find(page);
+  const ParkedQueue waiters = entry->payload;
+  mshrs_.release(*entry);
+  return waiters;
+}
+
+/// Accesses conflict that touch the same line, where one of them writes. The older one may still miss its translation,
+/// or have it and wait for something else.
+L1Tlb::Older L1Tlb::find_older(const PageAccess& access, PageKey page) {
+  if (parked() == 0) return Older::None;
+  const auto conflicts = [&](const ParkedAccess& older) {
+    return older.slot == access.slot && older.virtual_page == access.virtual_page &&
+           (older.lines & access.lines) != 0 && (older.writes() || access.writes());
+  };
+  if (const Mshrs::Entry* pending = mshrs_.find(page)) {
+    for (const ParkedAccess* older = pending->payload.front(); older != nullptr; older = older->next) {
+      if (conflicts(*older)) return Older::Missing;
+    }
+  }
+  for (const ParkedAccess* older = translated_.front(); older != nullptr; older = older->next) {
+    if (conflicts(*older)) return Older::Translated;
+  }
+  return Older::None;
+}
+
 }  // namespace nearfar

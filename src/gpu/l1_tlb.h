@@ -1,13 +1,11 @@
-// The L1 TLB of a compute unit: its array, its MSHRs, and what waits in them for a translation.
+// The L1 TLB of a compute unit: its array, its MSHRs, and the accesses that wait in them for a translation, or behind
+// them for their turn.
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "gpu/wavefront.h"
+#include "gpu/page_access.h"
 #include "memory/cache/mshr.h"
-#include "memory/line_image.h"
-#include "sim/fifo.h"
 #include "sim/pool.h"
 #include "stats/stat.h"
 #include "translation/tlb/l2_tlb.h"
@@ -25,31 +23,6 @@ struct L1TlbStats {
 
   void describe(StatVisitor& visitor);
 };
-
-/// The lines of one page that a memory instruction touches, on their way through the load/store unit.
-struct PageAccess {
-  VirtPage virtual_page;
-  PhysPage page;                    ///< once translated
-  std::uint64_t lines = 0;          ///< not yet looked up
-  std::uint64_t whole = 0;          ///< stores: lines written completely
-  const ByteMask* masks = nullptr;  ///< stores: the bytes written of lines that are not, in order; where the data
-                                    ///< oracle is on, of atomics too
-  Wavefront* wave = nullptr;        ///< loads, atomics, scalar loads: who waits
-  std::uint16_t bytes = 0;          ///< of an element
-  std::uint8_t load = 0;            ///< load slot of the wavefront
-  std::uint8_t slot = 0;            ///< of the wavefront itself
-  OpKind kind = OpKind::Load;
-  bool translated = false;
-  bool buffered = false;  ///< stores: the store buffer has room for its lines already
-};
-
-/// A page access that waits for its translation, or, with it, for its turn in the load/store unit.
-struct ParkedAccess : PageAccess {
-  ParkedAccess* next = nullptr;
-  std::vector<ByteMask> byte_masks;
-};
-
-using ParkedQueue = Fifo<ParkedAccess>;
 
 class L1Tlb {
  public:
@@ -70,15 +43,35 @@ class L1Tlb {
     if (held != nullptr) ++stats_.permission_misses;
     return nullptr;
   }
+  /// Whether a lookup would find a sufficient mapping. Does not count.
+  bool holds(PageKey page, bool write) {
+    const Mapping* held = tlb_.peek(page);
+    return held != nullptr && (held->writable || !write);
+  }
   /// When the result of a lookup that starts now is there.
   Cycle result_at(Cycle now) { return port_.take(now) + latency_; }
 
+  /// Whether a miss of this page finds no MSHR, neither one to merge with nor a free one.
+  bool no_mshr(PageKey page) { return mshrs_.full() && mshrs_.find(page) == nullptr; }
+  bool mshrs_full() const { return mshrs_.full(); }
   /// Copies an access aside to wait.
   ParkedAccess& park(const PageAccess& access);
+  /// A parked access waits for the translation of its page. True where it is the first: then the page has to be
+  /// requested.
+  bool wait_for_page(PageKey page, ParkedAccess& access);
+  /// The translation of a page has come: the mapping is kept, and the answer is who waited for it.
+  ParkedQueue fill(PageKey page, const Mapping& mapping);
+  /// Those of whom the mapping was not sufficient wait for another.
+  void wait_again(PageKey page, const ParkedQueue& waiters) { mshrs_.allocate(page).payload = waiters; }
   void release(ParkedAccess* access) { pool_.release(access); }
 
-  Tlb& array() { return tlb_; }
-  Mshrs& mshrs() { return mshrs_; }
+  /// Where an older access waits that a younger one of the same wavefront must not pass.
+  enum class Older : std::uint8_t { None, Missing, Translated };
+  Older find_older(const PageAccess& access, PageKey page);
+
+  /// Parked accesses that have their translation and wait for their turn.
+  ParkedQueue& translated() { return translated_; }
+  void invalidate(PageKey page) { tlb_.erase(page); }
   L1TlbStats& stats() { return stats_; }
   std::uint64_t parked() const { return pool_.live(); }
 
@@ -87,6 +80,7 @@ class L1Tlb {
   LookupPort port_;
   Cycle latency_;
   Mshrs mshrs_;
+  ParkedQueue translated_;
   Pool<ParkedAccess, 16> pool_;
   L1TlbStats stats_;
 };

@@ -1,6 +1,7 @@
-// The load/store unit of a compute unit: takes one memory instruction at a time, makes pages and lines of it, looks
-// them up in the L1, and sends what has to go on. It stalls in place when a register, buffer or queue is full.
-#include <algorithm>
+#include "gpu/load_store_unit.h"
+
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "gpu/compute_unit.h"
@@ -8,132 +9,60 @@
 namespace nearfar {
 namespace {
 
-bool writes(OpKind kind) { return kind == OpKind::Store || kind == OpKind::Atomic; }
-
 /// An access as the data oracle knows it.
-DataWatch::WaveAccess told(const PageAccess& access, std::uint64_t lines) {
-  return {access.slot, access.virtual_page, lines, writes(access.kind)};
+DataWatch::WaveAccess watched(const PageAccess& access, std::uint64_t lines) {
+  return {access.slot, access.virtual_page, lines, access.writes()};
 }
 
 }  // namespace
 
-bool ComputeUnit::issue(Wavefront& wave) {
-  if (in_unit_ != nullptr || (!unit_queue_.empty() && turn_ != &wave)) {
-    wave.state = WaveState::LoadStore;
-    wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
-    unit_queue_.push(&wave);
-    return false;
-  }
-  turn_ = nullptr;
-  const bool needs_slot = kind_of(wave.op) != OpKind::Store;
-  if (needs_slot && wave.loads_issued - wave.loads_retired >= context_.spec.cu.loads_per_wave &&
-      !wait_for_loads(wave, context_.spec.cu.loads_per_wave - 1)) {
-    return false;
-  }
+LoadStoreUnit::LoadStoreUnit(GpuContext& context, ComputeUnit& cu, Wavefront* waves, ComputeUnitStats& stats,
+                             unsigned index)
+    : context_(context),
+      cu_(cu),
+      waves_(waves),
+      l1_(context, context.spec.l1v, LoadUnit::of(context.device(), index, false)),
+      stats_(stats),
+      index_(index),
+      tlb_(context.spec.l1_tlb) {}
+
+// ---------------------------------------------------------------------------------------------------- an instruction
+
+bool LoadStoreUnit::issue(Wavefront& wave) {
   take_instruction(wave);
-  if (work()) {
-    finish_instruction(wave);
-    return true;
-  }
-  ++stats_.stalled_instructions;
-  wave.state = WaveState::LoadStore;
-  wave.waiting_since = static_cast<std::uint32_t>(context_.partition.now());
-  return false;
+  if (!work()) return false;
+  finish_instruction(wave);
+  return true;
 }
 
-/// Makes the pages and lines of an instruction; from here on only what is in `pages_` counts.
-void ComputeUnit::take_instruction(Wavefront& wave) {
-  const OpKind kind = kind_of(wave.op);
-  const unsigned bytes = bytes_of(wave.op);
-  wave.stream.lanes(context_.spec.wavefront, context_.lanes);
-  pages_.clear();
-  next_page_ = 0;
-  PageAccess access;
-  access.kind = kind;
-  access.bytes = static_cast<std::uint16_t>(bytes);
-  access.slot = wave.slot;
-  access.translated = !has_tlb();
-  if (kind == OpKind::Store) {
-    ++stats_.vector_stores;
-    const Stores stores = context_.coalescer.stores(context_.lanes, bytes);
-    keep_byte_masks(stores);
-    for (const StoreGroup& group : stores.groups) {
-      access.virtual_page = group.page;
-      access.lines = group.lines;
-      access.whole = group.full;
-      access.masks = byte_masks_.data() + group.first_partial;
-      pages_.push_back(access);
-    }
-  } else {
-    ++(kind == OpKind::Load ? stats_.vector_loads : stats_.vector_atomics);
-    const unsigned load = wave.loads_issued % kLoadSlots;
-    access.wave = &wave;
-    access.load = static_cast<std::uint8_t>(load);
-    for (const PageGroup& group : context_.coalescer.loads(context_.lanes, bytes)) {
-      access.virtual_page = group.page;
-      access.lines = group.lines;
-      pages_.push_back(access);
-    }
-    wave.ready[load] = static_cast<std::uint32_t>(context_.partition.now());
-    wave.lines_left[load] = 1;  // the instruction itself, until it has left the unit
-    ++wave.loads_issued;
-  }
-  if (context_.watch != nullptr && kind == OpKind::Atomic) {
-    // Loads and atomics are coalesced to lines only; the data oracle wants to know the bytes.
-    const Stores stores = context_.coalescer.stores(context_.lanes, bytes);
-    keep_byte_masks(stores);
-    for (PageAccess& page : pages_) {
-      const auto group = std::ranges::find(stores.groups, page.virtual_page, &StoreGroup::page);
-      page.masks = byte_masks_.data() + group->first_partial;
-      page.whole = group->full;
-    }
-  }
-  std::uint64_t lines = 0;
-  for (PageAccess& page : pages_) {
-    lines += static_cast<std::uint64_t>(std::popcount(page.lines));
-    if (page.translated) page.page = context_.space->translate(context_.device(), page.virtual_page);
-  }
-  if (context_.touches != nullptr) {
-    for (const PageAccess& page : pages_) {
-      context_.touches->note(context_.page_size.number(page.virtual_page),
-                             static_cast<std::uint64_t>(std::popcount(page.lines)), kind != OpKind::Load);
-    }
-  }
-  stats_.page_groups += pages_.size();
-  stats_.accesses += lines;
-  context_.partition.progress().accesses += lines;
+void LoadStoreUnit::take_instruction(Wavefront& wave) {
+  instruction_.start(context_, wave);
   in_unit_ = &wave;
+  count_instruction(kind_of(wave.op));
   l1_.start_instruction(context_.partition.now() + (has_tlb() ? 0 : context_.translation_latency));
 }
 
-/// Which bytes an instruction writes of its lines that are not written whole.
-void ComputeUnit::keep_byte_masks(const Stores& stores) {
-  byte_masks_.clear();
-  for (const PartialLine& line : stores.partial) byte_masks_.push_back({line.bytes});
-}
-
-/// The bytes that the next line of an access writes; lines come in order.
-ByteMask ComputeUnit::bytes_written(PageAccess& page, std::uint64_t line) const {
-  return (page.whole & line) != 0 ? ByteMask::all(static_cast<unsigned>(context_.spec.line)) : *page.masks++;
-}
-
-/// The data oracle sees that a load hits the L1.
-void ComputeUnit::watch_hit(const PageAccess& page, PhysLine line, TagArray::Slot slot) {
-  context_.watch->l1_hit(unit(), context_.application, {location_of(page).value + line.index()}, line, images_[slot]);
-}
-
-/// The data oracle sees a line that an access writes, on its way to the home.
-void ComputeUnit::watch_store(const PageAccess& page, PhysLine line, TagArray::Slot slot, const ByteMask& mask,
-                              Leaving& leaving) {
-  leaving.record =
-      context_.watch->store_issued(leaving.record, unit(), context_.application, location_of(page), line, mask);
-  if (slot != TagArray::kNone) context_.watch->l1_written(unit(), images_[slot], mask);
+void LoadStoreUnit::count_instruction(OpKind kind) {
+  if (kind == OpKind::Store) {
+    ++stats_.vector_stores;
+  } else {
+    ++(kind == OpKind::Load ? stats_.vector_loads : stats_.vector_atomics);
+  }
+  const std::uint64_t lines = instruction_.lines();
+  stats_.page_groups += instruction_.pages().size();
+  stats_.accesses += lines;
+  context_.partition.progress().accesses += lines;
+  if (context_.touches == nullptr) return;
+  for (const PageAccess& page : instruction_.pages()) {
+    context_.touches->note(context_.page_size.number(page.virtual_page),
+                           static_cast<std::uint64_t>(std::popcount(page.lines)), page.writes());
+  }
 }
 
 /// Works on the instruction in the unit; false when it has to stall.
-bool ComputeUnit::work() {
-  for (; next_page_ < pages_.size(); ++next_page_) {
-    PageAccess& access = pages_[next_page_];
+bool LoadStoreUnit::work() {
+  for (; !instruction_.done(); instruction_.next_page()) {
+    PageAccess& access = instruction_.page();
     if (!access.translated) {
       const Translation translation = translate(access);
       if (translation == Translation::Parked) continue;
@@ -155,75 +84,126 @@ bool ComputeUnit::work() {
   return true;
 }
 
-/// Sends the lines of a page that has its translation; false when something is lacking. An access that holds a
-/// translation while it waits counts as under way: the page does not leave before it.
-bool ComputeUnit::run(PageAccess& access) {
+/// Sends the lines of a page that has its translation; false when it stalls. An access that holds a translation while
+/// it waits counts as under way: the page does not leave before it.
+bool LoadStoreUnit::run(PageAccess& access) {
   stall_reason_ = StallReason::None;
   const std::uint64_t lines = access.lines;
-  if (context_.watch != nullptr && !trying_translated_) context_.watch->passes_none_parked(unit(), told(access, lines));
+  DataWatch* watch = context_.watch;
+  if (watch != nullptr && !trying_translated_) watch->passes_none_parked(l1_.unit(), watched(access, lines));
   const bool done = access.kind == OpKind::Store ? store_page(access) : load_page(access);
-  if (context_.watch != nullptr && trying_translated_ && lines != access.lines) {
-    context_.watch->parked_runs(unit(), told(access, lines & ~access.lines));
+  if (watch != nullptr && trying_translated_ && lines != access.lines) {
+    watch->parked_runs(l1_.unit(), watched(access, lines & ~access.lines));
   }
   return done;
+}
+
+/// Whether an access has not stalled; then it no longer holds its translation.
+bool LoadStoreUnit::finished(const PageAccess& access) {
+  if (stall_reason_ != StallReason::None) return false;
+  if (context_.tracker != nullptr) context_.tracker->leave(access.page, 1);
+  return true;
+}
+
+void LoadStoreUnit::finish_instruction(Wavefront& wave) {
+  in_unit_ = nullptr;
+  if (kind_of(wave.op) != OpKind::Store) --wave.lines_left[(wave.loads_issued - 1) % kLoadSlots];
+  context_.partition.progress().steps += 1;
+}
+
+/// Goes on with what stalled for `reason`: accesses whose translation came late first, then the instruction in the
+/// unit and those that queue behind it.
+void LoadStoreUnit::retry(StallReason reason) {
+  if (translated_stall_ == reason) run_translated();
+  retry_instruction(reason);
+}
+
+void LoadStoreUnit::retry_instruction(StallReason reason) {
+  if (stall_ != reason) return;
+  stall_ = StallReason::None;
+  l1_.start_instruction(context_.partition.now());
+  Wavefront* wave = in_unit_;
+  if (!work()) return;
+  finish_instruction(*wave);
+  cu_.instruction_finished(*wave);
+  while (in_unit_ == nullptr && !waiters_.empty()) {
+    turn_ = waiters_.pop();
+    cu_.issue_again(*turn_);
+  }
+}
+
+void LoadStoreUnit::wake(Waiter waiter) {
+  const bool for_translated = (waiter & 1) != 0;
+  if (!for_translated) {
+    retry_instruction(StallReason::QueueBelow);
+  } else if (translated_stall_ == StallReason::QueueBelow) {
+    run_translated();
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------- translation
 
 /// Looks the page up in the L1 TLB. What misses waits aside, and the unit goes on.
-ComputeUnit::Translation ComputeUnit::translate(PageAccess& access) {
+LoadStoreUnit::Translation LoadStoreUnit::translate(PageAccess& access) {
   const PageKey key = key_of(access.virtual_page);
-  const bool write = access.kind != OpKind::Load;
-  const Mapping* held = tlb_.array().peek(key);
-  const bool sufficient = held != nullptr && (held->writable || !write);
-  if (!sufficient) {
+  if (!tlb_.holds(key, access.writes())) {
     // A lookup that cannot wait aside is made again when it can: it counts then.
-    if (tlb_.mshrs().full() && tlb_.mshrs().find(key) == nullptr) {
-      stall_reason_ = StallReason::Tlb;
+    if (tlb_.no_mshr(key)) {
+      stall_reason_ = StallReason::TlbMshr;
       return Translation::Stalled;
     }
     if (!may_park(access)) return Translation::Stalled;
   }
-  const Older older = find_older(access, key);
-  if (older != Older::None && !may_park(access)) return Translation::Stalled;
-  const Mapping* mapping = tlb_.look_up(key, write);
-  if (mapping == nullptr || older == Older::Missing) {
+  const L1Tlb::Older older = tlb_.find_older(access, key);
+  if (older != L1Tlb::Older::None && !may_park(access)) return Translation::Stalled;
+  const Mapping* mapping = tlb_.look_up(key, access.writes());
+  if (mapping == nullptr || older == L1Tlb::Older::Missing) {
     park(key, access);
     return Translation::Parked;
   }
-  if (context_.translation_oracle != nullptr) {
-    context_.translation_oracle->used(context_.device(), key, *mapping, write);
-  }
-  access.page = context_.page_size.frame_of(mapping->page, access.virtual_page);
-  access.translated = true;
+  hold_translation(access, key, *mapping);
   l1_.not_before(tlb_.result_at(context_.partition.now()));
-  if (context_.tracker != nullptr) context_.tracker->enter(access.page, 1);
-  if (older == Older::None) return Translation::Known;
-  translated_.push(&set_aside(access));
+  if (older == L1Tlb::Older::None) return Translation::Known;
+  tlb_.translated().push(&set_aside(access));
   return Translation::Parked;
 }
 
-/// Whether an access has to wait behind an older one of its own wavefront: one to the same line, of which one writes.
-/// That one may still miss its translation, or have it and wait for something else.
-ComputeUnit::Older ComputeUnit::find_older(const PageAccess& access, PageKey key) {
-  if (tlb_.parked() == 0) return Older::None;
-  const auto conflicts = [&](const ParkedAccess& older) {
-    return older.slot == access.slot && older.virtual_page == access.virtual_page &&
-           (older.lines & access.lines) != 0 && (writes(older.kind) || writes(access.kind));
-  };
-  if (const L1Tlb::Mshrs::Entry* pending = tlb_.mshrs().find(key)) {
-    for (const ParkedAccess* older = pending->payload.front(); older != nullptr; older = older->next) {
-      if (conflicts(*older)) return Older::Missing;
-    }
+bool LoadStoreUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysPage& page) {
+  const PageKey key = key_of(virtual_page);
+  if (const Mapping* mapping = tlb_.look_up(key, false)) {
+    page = use(key, *mapping, virtual_page, false);
+    return true;
   }
-  for (const ParkedAccess* older = translated_.front(); older != nullptr; older = older->next) {
-    if (conflicts(*older)) return Older::Translated;
+  if (tlb_.no_mshr(key)) {
+    scalar_waiters_.push(&wave);
+    return false;
   }
-  return Older::None;
+  PageAccess access;
+  access.virtual_page = virtual_page;
+  access.kind = OpKind::ScalarLoad;
+  access.wave = &wave;
+  park(key, access);
+  return false;
+}
+
+/// The frame of a page in a mapping that is used now, as the translation oracle sees.
+PhysPage LoadStoreUnit::use(PageKey key, const Mapping& mapping, VirtPage virtual_page, bool write) const {
+  if (context_.translation_oracle != nullptr) {
+    context_.translation_oracle->used(context_.device(), key, mapping, write);
+  }
+  return context_.page_size.frame_of(mapping.page, virtual_page);
+}
+
+/// An access has its translation and keeps it: would it look it up again, the page might be gone, and two GPUs could
+/// take it from each other for ever.
+void LoadStoreUnit::hold_translation(PageAccess& access, PageKey key, const Mapping& mapping) {
+  access.page = use(key, mapping, access.virtual_page, access.writes());
+  access.translated = true;
+  if (context_.tracker != nullptr) context_.tracker->enter(access.page, 1);
 }
 
 /// Stores take their room in the store buffer when they are put aside, so that what waits for translations is bounded.
-bool ComputeUnit::may_park(const PageAccess& access) {
+bool LoadStoreUnit::may_park(const PageAccess& access) {
   if (access.kind != OpKind::Store) return true;
   const auto lines = static_cast<std::uint32_t>(std::popcount(access.lines));
   if (stores_outstanding_ == 0 || stores_outstanding_ + lines <= context_.spec.cu.store_buffer) return true;
@@ -231,20 +211,12 @@ bool ComputeUnit::may_park(const PageAccess& access) {
   return false;
 }
 
-void ComputeUnit::park(PageKey key, const PageAccess& access) {
-  L1Tlb::Mshrs::Entry* pending = tlb_.mshrs().find(key);
-  const bool asks = pending == nullptr;
-  if (asks) {
-    pending = &tlb_.mshrs().allocate(key);
-  } else {
-    ++tlb_.stats().merges;
-  }
-  pending->payload.push(&set_aside(access));
-  if (asks) ask_l2_tlb(key, writes(access.kind));
+void LoadStoreUnit::park(PageKey key, const PageAccess& access) {
+  if (tlb_.wait_for_page(key, set_aside(access))) ask_l2_tlb(key, access.writes());
 }
 
 /// Copies an access aside. A store takes its room in the store buffer, a load waits for one line more.
-ParkedAccess& ComputeUnit::set_aside(const PageAccess& access) {
+ParkedAccess& LoadStoreUnit::set_aside(const PageAccess& access) {
   ParkedAccess& parked = tlb_.park(access);
   if (access.kind == OpKind::Store) {
     stores_outstanding_ += static_cast<std::uint32_t>(std::popcount(access.lines));
@@ -253,61 +225,55 @@ ParkedAccess& ComputeUnit::set_aside(const PageAccess& access) {
     ++access.wave->lines_left[access.load];
   }
   if (context_.watch != nullptr && access.kind != OpKind::ScalarLoad) {
-    context_.watch->parked(unit(), told(access, access.lines));
+    context_.watch->parked(l1_.unit(), watched(access, access.lines));
   }
   return parked;
 }
 
-void ComputeUnit::ask_l2_tlb(PageKey key, bool write) {
+void LoadStoreUnit::ask_l2_tlb(PageKey key, bool write) {
   context_.l2_tlb->request(index_, key, write, tlb_.result_at(context_.partition.now()));
 }
 
-void ComputeUnit::translated(PageKey key, const Mapping& mapping) {
-  tlb_.array().insert(key, mapping);
+void LoadStoreUnit::translated(PageKey key, const Mapping& mapping) {
   if (context_.tracker != nullptr) context_.tracker->add_user(mapping.page, index_);
-  L1Tlb::Mshrs::Entry* entry = tlb_.mshrs().find(key);
-  ParkedQueue waiting = entry->payload;
-  tlb_.mshrs().release(*entry);
+  resume(tlb_.fill(key, mapping), key, mapping);
+  if (translated_stall_ == StallReason::None) run_translated();
+  while (!scalar_waiters_.empty() && !tlb_.mshrs_full()) cu_.wake(*scalar_waiters_.pop());
+  retry(StallReason::TlbMshr);
+}
+
+/// Those who waited for a mapping have it, if it is sufficient.
+void LoadStoreUnit::resume(ParkedQueue waiters, PageKey key, const Mapping& mapping) {
   ParkedQueue refused;
-  while (!waiting.empty()) {
-    ParkedAccess* access = waiting.pop();
-    const bool write = writes(access->kind);
-    if (write && !mapping.writable) {
+  while (!waiters.empty()) {
+    ParkedAccess* access = waiters.pop();
+    if (access->writes() && !mapping.writable) {
       refused.push(access);
       continue;
     }
+    hold_translation(*access, key, mapping);
     if (access->kind == OpKind::ScalarLoad) {
-      hold_page(*access->wave, key, mapping, access->virtual_page);
+      cu_.scalar_translated(*access->wave, access->page);
       tlb_.release(access);
-      continue;
+    } else {
+      tlb_.translated().push(access);
     }
-    if (context_.translation_oracle != nullptr) {
-      context_.translation_oracle->used(context_.device(), key, mapping, write);
-    }
-    access->page = context_.page_size.frame_of(mapping.page, access->virtual_page);
-    access->translated = true;
-    if (context_.tracker != nullptr) context_.tracker->enter(access->page, 1);
-    translated_.push(access);
   }
   if (!refused.empty()) {
     // Stores that merged a load's miss: the mapping lets nobody write, so they ask again.
-    tlb_.mshrs().allocate(key).payload = refused;
+    tlb_.wait_again(key, refused);
     ask_l2_tlb(key, true);
   }
-  if (translated_stall_ == StallReason::None) run_translated();
-  while (!scalar_tlb_waiters_.empty() && !tlb_.mshrs().full()) {
-    sleep(*scalar_tlb_waiters_.pop(), context_.partition.now());
-  }
-  retry(StallReason::Tlb);
 }
 
 /// Accesses that have their translation go on, in order, until one stalls.
-void ComputeUnit::run_translated() {
+void LoadStoreUnit::run_translated() {
+  ParkedQueue& translated = tlb_.translated();
   translated_stall_ = StallReason::None;
-  if (translated_.empty()) return;
+  if (translated.empty()) return;
   l1_.not_before(context_.partition.now());
-  while (!translated_.empty()) {
-    ParkedAccess* access = translated_.front();
+  while (!translated.empty()) {
+    ParkedAccess* access = translated.front();
     trying_translated_ = true;
     const bool done = run(*access);
     trying_translated_ = false;
@@ -315,7 +281,7 @@ void ComputeUnit::run_translated() {
       translated_stall_ = stall_reason_;
       return;
     }
-    translated_.pop();
+    translated.pop();
     Wavefront* wave = access->wave;
     const unsigned load = access->load;
     tlb_.release(access);
@@ -323,38 +289,13 @@ void ComputeUnit::run_translated() {
   }
 }
 
-void ComputeUnit::finish_instruction(Wavefront& wave) {
-  in_unit_ = nullptr;
-  if (kind_of(wave.op) != OpKind::Store) --wave.lines_left[(wave.loads_issued - 1) % kLoadSlots];
-  context_.partition.progress().steps += 1;
-  fetch(wave);
-}
-
-/// Takes what a line that is not held needs to be asked for: an MSHR and room on its way.
-bool ComputeUnit::ask_for(PhysLine line) {
-  if (l1_.pending().full()) {
-    stall_reason_ = StallReason::Register;
-    return false;
-  }
-  return take_room(line);
-}
-
-bool ComputeUnit::take_room(PhysLine line) {
-  const auto me = static_cast<std::uint16_t>(index_ << 1 | (trying_translated_ ? 1U : 0U));
-  if (context_.l2->reserve(line, me)) return true;
-  stall_reason_ = StallReason::Room;
-  return false;
-}
+// ------------------------------------------------------------------------------------------------- loads and atomics
 
 /// Looks up the lines of a page: those held are ready after the L1's latency, those pending are merged, the others are
 /// asked for together. Stalls where something for that is missing.
-bool ComputeUnit::load_page(PageAccess& page) {
-  Wavefront& wave = *page.wave;
-  const bool is_atomic = page.kind == OpKind::Atomic;
-  const unsigned load = page.load;
-  L1MshrFile& pending = l1_.pending();
-  L1MshrFile::Group* group = nullptr;
-  Leaving asked;
+bool LoadStoreUnit::load_page(PageAccess& page) {
+  const bool is_atomic = page.is_atomic();
+  Outgoing missing;
   std::uint64_t hits = 0;
   Cycle hit_at = 0;
   for (; page.lines != 0; page.lines &= page.lines - 1) {
@@ -364,70 +305,116 @@ bool ComputeUnit::load_page(PageAccess& page) {
     if (slot != TagArray::kNone && !is_atomic) {
       ++hits;
       hit_at = l1_.next_line();
-      if (context_.watch != nullptr) watch_hit(page, line, slot);
+      if (context_.watch != nullptr) l1_.watch_hit(page.virtual_page, line, slot);
       continue;
     }
-    const std::uint64_t bit = page.lines & -page.lines;
-    if (L1MshrFile::Group* other = pending.find(page.page, bit)) {
-      if (is_atomic || (other->poisoned & bit) != 0) {
-        stall_reason_ = StallReason::Register;  // until the pending line has come
-        break;
-      }
-      ++l1_.stats().merges;
-      ++l1_.stats().load_lines;
-      l1_.next_line();
-      if (context_.watch != nullptr) context_.watch->load_merged(unit(), line);
-      pending.merge(*other, line, load_target(wave, load));
-      ++wave.lines_left[load];
+    if (L1MshrFile::Group* pending = l1_.pending().find(line)) {
+      if (!merge(page, *pending, line)) break;
       continue;
     }
-    if (!ask_for(line)) break;
-    const Cycle at = l1_.next_line();
-    if (group == nullptr) {
-      group = &pending.begin(line, load_target(wave, load), static_cast<std::uint32_t>(context_.partition.now()));
-      asked.when = at + context_.spec.l1v.latency;
-      asked.target = group->target;
-    } else {
-      pending.add(*group, line);
-    }
-    if (is_atomic) group->poisoned |= bit;
-    asked.lines |= bit;
-    ++wave.lines_left[load];
-    if (is_atomic && slot != TagArray::kNone) l1_.tags().invalidate(slot);
-    if (is_atomic && context_.watch != nullptr) {
-      watch_store(page, line, TagArray::kNone, bytes_written(page, bit), asked);
-    }
+    if (!take_mshr(page, line, missing)) break;
+    if (is_atomic) begin_atomic(page, line, slot, missing);
   }
   if (hits != 0) {
     l1_.stats().load_hits += hits;
     l1_.stats().load_lines += hits;
-    note_ready(wave, load, hit_at + context_.spec.l1v.latency);
+    note_ready(*page.wave, page.load, hit_at + context_.spec.l1v.latency);
   }
-  if (asked.lines != 0) {
-    const auto lines = static_cast<std::uint64_t>(std::popcount(asked.lines));
-    (is_atomic ? l1_.stats().atomic_lines : l1_.stats().load_lines) += lines;
-    context_.latency.l1 += lines * (asked.when - context_.partition.now());
-    if (context_.tracker != nullptr) context_.tracker->enter(page.page, static_cast<std::uint32_t>(lines));
-    asked.operand_bytes = page.bytes;
-    if (context_.watch != nullptr && is_atomic) context_.watch->atomics_issued(asked.record, unit());
-    if (context_.watch != nullptr && !is_atomic) {
-      asked.record =
-          context_.watch->loads_issued(unit(), context_.application, location_of(page), page.page, asked.lines);
-    }
-    send_load(page.page, asked, is_atomic);
-  }
+  if (missing.lines != 0) send_loads(page, missing);
   return finished(page);
 }
 
-/// The data of a load is not complete before `when`.
-void ComputeUnit::note_ready(Wavefront& wave, unsigned load, Cycle when) {
-  const auto low = static_cast<std::uint32_t>(when);
-  if (static_cast<std::int32_t>(low - wave.ready[load]) > 0) wave.ready[load] = low;
+/// A load waits with others for a line that is pending. An atomic does not, nor does a load for a line that is older
+/// than a store before it: these stall until the line has come.
+bool LoadStoreUnit::merge(const PageAccess& page, L1MshrFile::Group& pending, PhysLine line) {
+  if (page.is_atomic() || (pending.poisoned >> line.index() & 1) != 0) {
+    stall_reason_ = StallReason::Mshr;
+    return false;
+  }
+  ++l1_.stats().merges;
+  ++l1_.stats().load_lines;
+  l1_.next_line();
+  if (context_.watch != nullptr) l1_.watch_merge(line);
+  l1_.pending().merge(pending, line, load_target(page));
+  ++page.wave->lines_left[page.load];
+  return true;
 }
 
-bool ComputeUnit::store_page(PageAccess& page) {
+/// A line that is not held is asked for: it takes an MSHR and room on its way.
+bool LoadStoreUnit::take_mshr(const PageAccess& page, PhysLine line, Outgoing& missing) {
+  L1MshrFile& pending = l1_.pending();
+  if (pending.full()) {
+    stall_reason_ = StallReason::Mshr;
+    return false;
+  }
+  if (!reserve(line)) return false;
+  const Cycle at = l1_.next_line();
+  if (missing.group == nullptr) {
+    missing.group = &pending.begin(line, load_target(page), static_cast<std::uint32_t>(context_.partition.now()));
+    missing.when = at + context_.spec.l1v.latency;
+  } else {
+    pending.add(*missing.group, line);
+  }
+  missing.lines |= std::uint64_t{1} << line.index();
+  ++page.wave->lines_left[page.load];
+  return true;
+}
+
+/// An atomic is performed at the home of its line: the L1 keeps neither its copy nor what comes back.
+void LoadStoreUnit::begin_atomic(PageAccess& page, PhysLine line, TagArray::Slot slot, Outgoing& missing) {
+  const std::uint64_t bit = std::uint64_t{1} << line.index();
+  missing.group->poisoned |= bit;
+  if (slot != TagArray::kNone) l1_.tags().invalidate(slot);
+  if (context_.watch != nullptr) {
+    const ByteMask mask = bytes_written(page, bit);
+    missing.record = l1_.watch_store(missing.record, page.virtual_page, line, TagArray::kNone, mask);
+  }
+}
+
+void LoadStoreUnit::send_loads(const PageAccess& page, Outgoing& missing) {
+  const bool is_atomic = page.is_atomic();
+  const auto lines = static_cast<std::uint64_t>(std::popcount(missing.lines));
+  (is_atomic ? l1_.stats().atomic_lines : l1_.stats().load_lines) += lines;
+  context_.latency.l1 += lines * (missing.when - context_.partition.now());
+  if (context_.tracker != nullptr) context_.tracker->enter(page.page, static_cast<std::uint32_t>(lines));
+  if (context_.watch != nullptr && is_atomic) context_.watch->atomics_issued(missing.record, l1_.unit());
+  if (context_.watch != nullptr && !is_atomic) {
+    missing.record = l1_.watch_loads(page.virtual_page, page.page, missing.lines);
+  }
+  auto* request = context_.partition.pool().allocate<LoadRequest>();
+  request->target = load_target(page);
+  request->operand_bytes = page.bytes;
+  request->record = missing.record;
+  l1_.send(request, is_atomic ? RequestKind::Atomic : RequestKind::Read, PhysLine{page.page, 0}, missing.lines,
+           missing.when);
+}
+
+void LoadStoreUnit::fill(PhysPage page, std::uint64_t lines) {
+  L1MshrFile::Arrival arrival = l1_.fill(page, lines);
+  const auto count = static_cast<std::uint32_t>(std::popcount(lines));
+  const std::uint32_t took = static_cast<std::uint32_t>(context_.partition.now()) - arrival.issued;
+  context_.latency.count += count;
+  context_.latency.total += std::uint64_t{count} * took;
+  context_.latency.histogram.add(took, count);
+  context_.partition.progress().steps += 1;
+  l1_.notify_waiters(arrival, lines, [this](L1MshrFile::Target target, std::uint64_t come) {
+    lines_done(waves_[slot_of(target)], load_of(target), static_cast<unsigned>(std::popcount(come)));
+  });
+  retry(StallReason::Mshr);
+}
+
+/// `lines` of those that a load waits for are there, or have gone on their way.
+void LoadStoreUnit::lines_done(Wavefront& wave, unsigned load, unsigned lines) {
+  note_ready(wave, load, context_.partition.now());
+  wave.lines_left[load] = static_cast<std::uint8_t>(wave.lines_left[load] - lines);
+  if (wave.lines_left[load] == 0) cu_.load_done(wave, load);
+}
+
+// ------------------------------------------------------------------------------------------------------------ stores
+
+bool LoadStoreUnit::store_page(PageAccess& page) {
   const Cycle latency = context_.spec.l1v.latency;
-  Leaving leaving;
+  Outgoing stores;
   std::uint32_t sent = 0;
   for (; page.lines != 0; page.lines &= page.lines - 1) {
     const PhysLine line{page.page, static_cast<unsigned>(std::countr_zero(page.lines))};
@@ -435,104 +422,82 @@ bool ComputeUnit::store_page(PageAccess& page) {
       stall_reason_ = StallReason::StoreBuffer;
       break;
     }
-    if (!take_room(line)) break;
+    if (!reserve(line)) break;
     if (!page.buffered) ++stores_outstanding_;
     ++sent;
     if (l1_.covered()) l1_.note(L1Event::Store, line);
     const Cycle leaves = l1_.next_line() + latency;
     const TagArray::Slot slot = l1_.look_up(line);
+    const std::uint64_t bit = std::uint64_t{1} << line.index();
     if (slot != TagArray::kNone) {
       ++l1_.stats().store_hits;
     } else if (L1MshrFile::Group* pending = l1_.pending().find(line)) {
-      pending->poisoned |= std::uint64_t{1} << line.index();  // what is on its way is older than this store
+      pending->poisoned |= bit;  // what is on its way is older than this store
     }
-    const std::uint64_t bit = std::uint64_t{1} << line.index();
     const ByteMask mask = bytes_written(page, bit);
-    if (context_.watch != nullptr) watch_store(page, line, slot, mask, leaving);
-    add_store(page.page, leaving, bit, mask, leaves);
+    if (context_.watch != nullptr) {
+      stores.record = l1_.watch_store(stores.record, page.virtual_page, line, slot, mask);
+    }
+    add_store(page.page, stores, bit, mask, leaves);
   }
   l1_.stats().store_lines += sent;
   if (context_.tracker != nullptr) context_.tracker->enter(page.page, sent);
-  if (leaving.lines != 0) send_store(page.page, leaving);
+  if (stores.lines != 0) send_stores(page.page, stores);
   return finished(page);
 }
 
+/// The bytes that the next line of an access writes; lines come in order.
+ByteMask LoadStoreUnit::bytes_written(PageAccess& page, std::uint64_t line) const {
+  return (page.whole & line) != 0 ? ByteMask::all(static_cast<unsigned>(context_.spec.line)) : *page.masks++;
+}
+
 /// Puts a line behind those that leave; where one in part would come to stand between others, these go first.
-void ComputeUnit::add_store(PhysPage page, Leaving& leaving, std::uint64_t line, const ByteMask& mask, Cycle when) {
-  const bool several = (leaving.lines & (leaving.lines - 1)) != 0;
-  if (several && leaving.masks.last != ByteMask::all(static_cast<unsigned>(context_.spec.line))) {
-    send_store(page, leaving);
-    leaving.lines = 0;
+void LoadStoreUnit::add_store(PhysPage page, Outgoing& stores, std::uint64_t line, const ByteMask& mask, Cycle when) {
+  const bool several = (stores.lines & (stores.lines - 1)) != 0;
+  if (several && stores.masks.last != ByteMask::all(static_cast<unsigned>(context_.spec.line))) {
+    send_stores(page, stores);
+    stores.lines = 0;
   }
-  if (leaving.lines == 0) {
-    leaving.masks.first = mask;
-    leaving.when = when;
+  if (stores.lines == 0) {
+    stores.masks.first = mask;
+    stores.when = when;
   }
-  leaving.masks.last = mask;
-  leaving.lines |= line;
+  stores.masks.last = mask;
+  stores.lines |= line;
 }
 
-/// Whether nothing was lacking; then the access no longer holds its translation.
-bool ComputeUnit::finished(const PageAccess& access) {
-  if (stall_reason_ != StallReason::None) return false;
-  if (context_.tracker != nullptr) context_.tracker->leave(access.page, 1);
-  return true;
-}
-
-void ComputeUnit::send_load(PhysPage page, const Leaving& leaving, bool atomic) {
-  auto* request = context_.partition.pool().allocate<LoadRequest>();
-  request->target = leaving.target;
-  request->operand_bytes = static_cast<std::uint16_t>(leaving.operand_bytes);
-  send(request, atomic ? RequestKind::Atomic : RequestKind::Read, page, leaving);
-}
-
-void ComputeUnit::send_store(PhysPage page, const Leaving& leaving) {
+void LoadStoreUnit::send_stores(PhysPage page, const Outgoing& stores) {
   auto* request = context_.partition.pool().allocate<StoreRequest>();
   const ByteMask whole = ByteMask::all(static_cast<unsigned>(context_.spec.line));
-  if (leaving.masks.first != whole || leaving.masks.last != whole) {
-    request->masks = context_.masks->allocate(context_.device(), leaving.masks);
+  if (stores.masks.first != whole || stores.masks.last != whole) {
+    request->masks = context_.masks->allocate(context_.device(), stores.masks);
   }
-  send(request, RequestKind::Write, page, leaving);
+  request->record = stores.record;
+  l1_.send(request, RequestKind::Write, PhysLine{page, 0}, stores.lines, stores.when);
 }
 
-/// The lines of a page that have to go on leave the L1 together.
-void ComputeUnit::send(LineRequest* request, RequestKind kind, PhysPage page, const Leaving& leaving) {
-  request->kind = kind;
-  request->line = PhysLine{page, 0};
-  request->mask = leaving.lines;
-  request->unit = static_cast<std::uint16_t>(index_);
-  request->origin = context_.device().value;
-  request->record = leaving.record;
-  context_.partition.schedule(request, context_.leave_handler, leaving.when);
+void LoadStoreUnit::stores_ordered(PhysPage page, unsigned lines) {
+  if (context_.tracker != nullptr) context_.tracker->leave(page, lines);
+  stores_outstanding_ -= lines;
+  context_.partition.progress().steps += 1;
+  if (stores_outstanding_ == 0) cu_.stores_settled();
+  retry(StallReason::StoreBuffer);
 }
 
-/// Goes on with what stalled for `reason`: accesses whose translation came late first, then the instruction in the
-/// unit and those that queue behind it.
-void ComputeUnit::retry(StallReason reason) {
-  if (translated_stall_ == reason) run_translated();
-  retry_instruction(reason);
+/// Takes room for a line in the queue below.
+bool LoadStoreUnit::reserve(PhysLine line) {
+  const auto me = static_cast<Waiter>(index_ << 1 | (trying_translated_ ? 1U : 0U));
+  if (context_.l2->reserve(line, me)) return true;
+  stall_reason_ = StallReason::QueueBelow;
+  return false;
 }
 
-void ComputeUnit::room_freed(bool for_translated) {
-  if (!for_translated) {
-    retry_instruction(StallReason::Room);
-  } else if (translated_stall_ == StallReason::Room) {
-    run_translated();
-  }
-}
-
-void ComputeUnit::retry_instruction(StallReason reason) {
-  if (stall_ != reason) return;
-  stall_ = StallReason::None;
-  l1_.start_instruction(context_.partition.now());
-  Wavefront* wave = in_unit_;
-  if (!work()) return;
-  finish_instruction(*wave);
-  advance(*wave);
-  while (in_unit_ == nullptr && !unit_queue_.empty()) {
-    turn_ = unit_queue_.pop();
-    advance(*turn_);
-  }
+std::string LoadStoreUnit::describe_waiting() const {
+  if (nothing_pending()) return {};
+  return fmt::format(
+      "  compute unit {}: {} lines pending in the L1, {} stores not ordered, {} accesses wait for translation{}\n",
+      index_, l1_.pending().used(), stores_outstanding_, tlb_.parked(),
+      in_unit_ != nullptr ? ", load/store unit stalled" : "");
 }
 
 }  // namespace nearfar

@@ -1,11 +1,13 @@
 #include "gpu/scalar_cache.h"
 
+#include <utility>
+
+#include "gpu/compute_unit.h"
+
 namespace nearfar {
 
 ScalarCache::ScalarCache(GpuContext& context, unsigned index)
-    : context_(context), index_(index), l1_(context.spec.l1s, context.spec.line, context.frames) {
-  if (context.watch != nullptr) images_.resize(l1_.tags().slots());
-}
+    : context_(context), l1_(context, context.spec.l1s, LoadUnit::of(context.device(), index, true)) {}
 
 ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, VirtPage virtual_page, PhysLine line, Cycle& ready) {
   const Cycle now = context_.partition.now();
@@ -15,43 +17,45 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, VirtPage virtu
   L1MshrFile::Group* pending = found == TagArray::kNone ? l1_.pending().find(line) : nullptr;
   const bool blocked = pending != nullptr ? pending->poisoned != 0 : l1_.pending().full();
   if (found == TagArray::kNone && blocked) {
-    waiting_.push_back(target(cu, slot));
-    return Answer::NoRegister;
+    waiters_.push_back(load_target(cu, slot));
+    return Answer::NoMshr;
   }
   l1_.start_instruction(now + context_.translation_latency);
   const Cycle looked_up = l1_.next_line() + context_.spec.l1s.latency;
   ++stats.load_lines;
   if (found != TagArray::kNone) {
     ++stats.load_hits;
-    if (context_.watch != nullptr) {
-      const Location first = context_.location_of(virtual_page, line.page());
-      context_.watch->l1_hit(unit(), context_.application, {first.value + line.index()}, line, images_[found]);
-    }
+    if (context_.watch != nullptr) l1_.watch_hit(virtual_page, line, found);
     ready = looked_up;
     return Answer::Hit;
   }
   if (pending != nullptr) {
     ++stats.merges;
-    if (context_.watch != nullptr) context_.watch->load_merged(unit(), line);
-    l1_.pending().merge(*pending, line, target(cu, slot));
+    if (context_.watch != nullptr) l1_.watch_merge(line);
+    l1_.pending().merge(*pending, line, load_target(cu, slot));
     return Answer::Pending;
   }
-  l1_.pending().begin(line, target(cu, slot), static_cast<std::uint32_t>(now));
+  l1_.pending().begin(line, load_target(cu, slot), static_cast<std::uint32_t>(now));
+  send_load(virtual_page, line, looked_up);
+  return Answer::Pending;
+}
+
+void ScalarCache::send_load(VirtPage virtual_page, PhysLine line, Cycle when) {
+  const std::uint64_t lines = std::uint64_t{1} << line.index();
   if (context_.tracker != nullptr) context_.tracker->enter(line.page(), 1);
   context_.l2->reserve_always(line);
   auto* request = context_.partition.pool().allocate<LoadRequest>();
-  request->kind = RequestKind::ScalarRead;
-  request->line = line;
-  request->mask = std::uint64_t{1} << line.index();
-  request->unit = static_cast<std::uint16_t>(index_);
-  request->origin = context_.device().value;
-  request->record =
-      context_.watch == nullptr
-          ? 0
-          : context_.watch->loads_issued(unit(), context_.application, context_.location_of(virtual_page, line.page()),
-                                         line.page(), request->mask);
-  context_.partition.schedule(request, context_.leave_handler, looked_up);
-  return Answer::Pending;
+  request->record = context_.watch == nullptr ? 0 : l1_.watch_loads(virtual_page, line.page(), lines);
+  l1_.send(request, RequestKind::ScalarRead, line, lines, when);
+}
+
+void ScalarCache::fill(PhysLine line, std::vector<ComputeUnit>& units) {
+  const std::uint64_t lines = std::uint64_t{1} << line.index();
+  L1MshrFile::Arrival arrival = l1_.fill(line.page(), lines);
+  l1_.notify_waiters(arrival, lines,
+                     [&](Target target, std::uint64_t) { units[unit_of(target)].scalar_done(slot_of(target)); });
+  const std::vector<Target> waiters = std::exchange(waiters_, {});
+  for (const Target target : waiters) units[unit_of(target)].scalar_retry(slot_of(target));
 }
 
 }  // namespace nearfar

@@ -42,7 +42,8 @@ std::vector<std::string> includes_of(std::istream& source) {
   constexpr std::string_view kStart = "#include \"";
   for (std::string line; std::getline(source, line);) {
     if (!line.starts_with(kStart)) continue;
-    found.push_back(line.substr(kStart.size(), line.find('"', kStart.size()) - kStart.size()));
+    const std::string header = line.substr(kStart.size(), line.find('"', kStart.size()) - kStart.size());
+    if (header.find('/') != std::string::npos) found.push_back(header);  // the others are made by the build
   }
   return found;
 }

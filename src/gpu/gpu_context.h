@@ -1,0 +1,65 @@
+// What the compute units and scalar caches of a GPU share: the way down, and the kernel that they run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gpu/coalescer.h"
+#include "gpu/gpu_spec.h"
+#include "memory/byte_masks.h"
+#include "memory/cache/l2_cache.h"
+#include "memory/data_oracle.h"
+#include "program/workload.h"
+#include "sim/partition.h"
+#include "stats/latency.h"
+#include "translation/address_space.h"
+#include "translation/gmmu/page_access_tracker.h"
+#include "translation/page_touches.h"
+#include "translation/tlb/l2_tlb.h"
+#include "translation/translation_oracle.h"
+
+namespace nearfar {
+
+struct GpuContext {
+  GpuContext(Partition& p, const GpuSpec& s, Cycle translation, bool keep, DataWatch* w)
+      : partition(p),
+        spec(s),
+        translation_latency(translation),
+        keep_remote(keep),
+        watch(w),
+        coalescer(static_cast<unsigned>(s.line)) {}
+
+  Partition& partition;
+  const GpuSpec& spec;
+  Cycle translation_latency;
+  bool keep_remote;         ///< remote lines stay in the L1
+  DataWatch* watch;         ///< the data oracle's, when it is on
+  bool own_copies = false;  ///< each GPU has a copy of its own of every page
+  Coalescer coalescer;
+  LaneAddresses lanes;
+  std::uint64_t frames = 0;  ///< more than any device's memory has
+  L2Cache* l2 = nullptr;     ///< what is below an L1
+  ByteMaskPool* masks = nullptr;
+  HandlerId leave_handler = 0;           ///< a page group leaves the L1
+  L2Tlb* l2_tlb = nullptr;               ///< none: translation is ideal
+  PageAccessTracker* tracker = nullptr;  ///< where pages can move
+  TranslationOracle* translation_oracle = nullptr;
+  PageTouches* touches = nullptr;  ///< where the run is observed
+  PageSize page_size;
+  LoadLatency latency;
+
+  const Workload* workload = nullptr;
+  const AddressSpace* space = nullptr;
+  const Launch* launch = nullptr;
+  std::size_t launch_index = 0;
+  std::uint8_t application = 0;
+
+  DeviceId device() const { return partition.device(); }
+  /// The first line of a page as the data oracle knows it.
+  Location location_of(VirtPage virtual_page, PhysPage page) const {
+    return watch->oracle().locate(application, device(), virtual_page, page,
+                                  own_copies || space->is_private(virtual_page));
+  }
+};
+
+}  // namespace nearfar
