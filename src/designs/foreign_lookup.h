@@ -14,17 +14,17 @@ inline const MessageKind kTlbReply = add_message_kind({.name = "tlb-reply", .res
 
 /// Has `handler` called when the lookup for this question has been made.
 inline void start_foreign_lookup(Partition& partition, L2Tlb& tlb, const Message& question, HandlerId handler) {
-  Transaction* t = partition.pool().allocate<Transaction>();
+  auto* lookup = partition.pool().allocate<TranslationPacket>();
   Message waiting = question;
   waiting.accounted = static_cast<std::uint32_t>(partition.now());
-  waiting.put(*t);
-  partition.schedule(t, handler, tlb.start_foreign_lookup());
+  waiting.put(*lookup);
+  partition.schedule(lookup, handler, tlb.start_foreign_lookup());
 }
 
 /// The answer, with the cycles that it took here, when the lookup has been made.
-inline Message finish_foreign_lookup(Partition& partition, L2Tlb& tlb, Transaction* t) {
-  Message reply = Message::get(*t);
-  partition.pool().release(t);
+inline Message finish_foreign_lookup(Partition& partition, L2Tlb& tlb, TranslationPacket* lookup) {
+  Message reply = Message::get(*lookup);
+  partition.pool().release(lookup);
   reply.kind = kTlbReply;
   reply.accounted = static_cast<std::uint32_t>(partition.now()) - reply.accounted;
   if (const Mapping* held = tlb.array().use(reply.page)) {

@@ -137,7 +137,7 @@ void Gpu::on_reply(LineRequest* reply) {
 // ------------------------------------------------------------------------------------------------------- translation
 
 void Gpu::on_message(Packet* packet) {
-  const Message message = Message::get(static_cast<const Transaction&>(*packet));
+  const Message message = Message::get(static_cast<const TranslationPacket&>(*packet));
   partition_.pool().release(packet);
   if (gmmu_) {
     gmmu_->receive(message);
@@ -213,12 +213,12 @@ void Gpu::page_came(PhysPage from, PhysPage to) {
 }
 
 /// A walker's read: through the L2 cache like data, or, beside an IOMMU, straight from memory.
-void Gpu::read_table(PhysLine line, Transaction* t, HandlerId done) {
+void Gpu::read_table(PhysLine line, Event* event, HandlerId done, Cycle delay) {
   if (svm_) {
-    l2_.dram().read(line, t, done, t->user + 2 * memory_hop_);
+    l2_.dram().read(line, event, done, delay + 2 * memory_hop_);
     return;
   }
-  table_reader_.read(line, t, done);
+  table_reader_.read(line, event, done, delay);
 }
 
 // ----------------------------------------------------------------------------------------------------------- account

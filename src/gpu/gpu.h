@@ -70,7 +70,7 @@ class Gpu final : public NetworkClient,
   void write_back(PhysPage page, bool moves) override;
   void page_came(PhysPage from, PhysPage to) override;
   void frame_reused(PhysPage page) override;
-  void read_table(PhysLine line, Transaction* t, HandlerId done) override;
+  void read_table(PhysLine line, Event* event, HandlerId done, Cycle delay) override;
   const PageTouches& touches() const { return touches_; }
   DeviceId device() const { return partition_.device(); }
   L2Tlb* l2_tlb() { return l2_tlb_.get(); }

@@ -52,7 +52,7 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
 // ------------------------------------------------------------------------------------------------------- translation
 
 void Host::on_message(Packet* packet) {
-  const Message message = Message::get(static_cast<const Transaction&>(*packet));
+  const Message message = Message::get(static_cast<const TranslationPacket&>(*packet));
   partition_.pool().release(packet);
   if (parts_.take(message)) return;
   if (mmu_) {

@@ -52,7 +52,9 @@ class Host final : public NetworkClient,
   void write_back(PhysPage page) override;
   void page_came(PhysPage from, PhysPage to) override;
   void iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std::uint32_t accounted) override;
-  void read_table(PhysLine line, Transaction* t, HandlerId done) override { table_reader_.read(line, t, done); }
+  void read_table(PhysLine line, Event* event, HandlerId done, Cycle delay) override {
+    table_reader_.read(line, event, done, delay);
+  }
   HostMmu* mmu() { return mmu_.get(); }
   Iommu* iommu() { return iommu_.get(); }
   PageRequests* page_requests() { return page_requests_.get(); }

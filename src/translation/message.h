@@ -4,12 +4,38 @@
 #include <cstdint>
 
 #include "interconnect/network_interface.h"
+#include "memory/packet.h"
 #include "sim/partition.h"
-#include "sim/transaction.h"
 #include "translation/message_kind.h"
 #include "translation/page.h"
 
 namespace nearfar {
+
+/// A message on its way, or one that waits: what Message has, in the bytes behind a packet's header.
+struct TranslationPacket : Packet {
+  PageKey page;
+  std::uint64_t frame : 48 = 0;  ///< of the mapping: a frame and its device take no more
+  std::uint64_t extra : 16 = 0;
+  std::uint32_t stamp = 0;
+  std::uint32_t accounted = 0;
+  Epoch epoch = 0;  ///< of the mapping
+  std::uint16_t number = 0;
+  std::uint16_t to = 0;
+  MessageKind kind = MessageKind::Fault;
+  bool writable : 1 = false;  ///< the mapping is
+  bool write : 1 = false;
+  bool tells_done : 1 = false;
+  bool faulted : 1 = false;
+  bool held : 1 = false;
+  bool unmeasured : 1 = false;
+  bool prefetch : 1 = false;
+  bool brings_page : 1 = false;
+
+  void set_frame(PhysPage mapped) { frame = mapped.value & 0xffff'ffff'ffffU; }
+};
+static_assert(EventType<TranslationPacket> && sizeof(TranslationPacket) == sizeof(Packet) + 32);
+
+using TranslationPacketQueue = Fifo<TranslationPacket>;
 
 struct Message {
   MessageKind kind = MessageKind::Fault;
@@ -34,45 +60,50 @@ struct Message {
   /// Cycles of `accounted` that another answer to the same fault, from another device, has too.
   std::uint32_t shared() const { return kind == MessageKind::Map ? stamp : extra; }
 
-  static constexpr unsigned kExtraShift = 48;  ///< a page's device and frame take 40 bits
-
-  static Message get(const Transaction& t);
-  void put(Transaction& t) const;
+  static Message get(const TranslationPacket& packet);
+  void put(TranslationPacket& packet) const;
 };
 
-inline void Message::put(Transaction& t) const {
-  t.traffic_class = is_response(kind) ? TrafficClass::Response : TrafficClass::Uncredited;
-  t.mask = page.value;
-  t.line = PhysLine{mapping.page.value | std::uint64_t{extra} << kExtraShift};
-  t.user = static_cast<std::uint32_t>(kind) | (write ? 1U << 8 : 0U) | (faulted ? 1U << 9 : 0U) |
-           (held ? 1U << 10 : 0U) | (tells_done ? 1U << 12 : 0U) | (unmeasured ? 1U << 13 : 0U) |
-           (brings_page ? 1U << 14 : 0U) | (prefetch ? 1U << 15 : 0U) | (mapping.writable ? 1U << 11 : 0U) |
-           std::uint32_t{to.value} << 16;
-  t.data_bytes = mapping.epoch;
-  t.origin = from.value;
-  t.cu = number;
-  t.stage_start = stamp;
-  t.accounted = accounted;
+inline void Message::put(TranslationPacket& packet) const {
+  packet.traffic_class = is_response(kind) ? TrafficClass::Response : TrafficClass::Uncredited;
+  packet.origin = from.value;
+  packet.page = page;
+  packet.set_frame(mapping.page);
+  packet.extra = extra;
+  packet.stamp = stamp;
+  packet.accounted = accounted;
+  packet.epoch = mapping.epoch;
+  packet.number = number;
+  packet.to = to.value;
+  packet.kind = kind;
+  packet.writable = mapping.writable;
+  packet.write = write;
+  packet.tells_done = tells_done;
+  packet.faulted = faulted;
+  packet.held = held;
+  packet.unmeasured = unmeasured;
+  packet.prefetch = prefetch;
+  packet.brings_page = brings_page;
 }
 
-inline Message Message::get(const Transaction& t) {
+inline Message Message::get(const TranslationPacket& packet) {
   Message m;
-  m.kind = static_cast<MessageKind>(t.user & 0xff);
-  m.page = PageKey{t.mask};
-  m.mapping = {PhysPage{t.line.value & ((std::uint64_t{1} << kExtraShift) - 1)}, (t.user >> 11 & 1) != 0, t.data_bytes};
-  m.extra = static_cast<std::uint16_t>(t.line.value >> kExtraShift);
-  m.number = t.cu;
-  m.write = (t.user >> 8 & 1) != 0;
-  m.faulted = (t.user >> 9 & 1) != 0;
-  m.tells_done = (t.user >> 12 & 1) != 0;
-  m.held = (t.user >> 10 & 1) != 0;
-  m.unmeasured = (t.user >> 13 & 1) != 0;
-  m.prefetch = (t.user >> 15 & 1) != 0;
-  m.brings_page = (t.user >> 14 & 1) != 0;
-  m.to = DeviceId{static_cast<std::uint16_t>(t.user >> 16)};
-  m.from = DeviceId{t.origin};
-  m.stamp = t.stage_start;
-  m.accounted = t.accounted;
+  m.kind = packet.kind;
+  m.page = packet.page;
+  m.mapping = {PhysPage{packet.frame}, packet.writable, packet.epoch};
+  m.write = packet.write;
+  m.tells_done = packet.tells_done;
+  m.faulted = packet.faulted;
+  m.held = packet.held;
+  m.unmeasured = packet.unmeasured;
+  m.prefetch = packet.prefetch;
+  m.brings_page = packet.brings_page;
+  m.from = DeviceId{packet.origin};
+  m.to = DeviceId{packet.to};
+  m.number = packet.number;
+  m.extra = packet.extra;
+  m.stamp = packet.stamp;
+  m.accounted = packet.accounted;
   return m;
 }
 

@@ -68,9 +68,9 @@ class WalkBench final : public WalkClient, public WalkMemory {
   /// Runs `action` at `when`, behind what was asked for earlier.
   void at(Cycle when, std::function<void()> action) {
     actions_.push_back(std::move(action));
-    Transaction* t = partition().pool().allocate<Transaction>();
-    t->mask = actions_.size() - 1;
-    partition().schedule(t, act_, when);
+    auto* event = partition().pool().allocate<IndexEvent>();
+    event->index = static_cast<std::uint32_t>(actions_.size() - 1);
+    partition().schedule(event, act_, when);
   }
   const Walk& walk(std::uint64_t page) const { return *walks_.at(page); }
 
@@ -98,9 +98,9 @@ class WalkBench final : public WalkClient, public WalkMemory {
     answers.push_back({page, partition().now(), fault});
     walks_.erase(page);
   }
-  void read_table(PhysLine line, Transaction* t, HandlerId finished) override {
+  void read_table(PhysLine line, Event* event, HandlerId finished, Cycle delay) override {
     memory_reads.push_back(line);
-    partition().schedule(t, finished, partition().now() + t->user + latency(line));
+    partition().schedule(event, finished, partition().now() + delay + latency(line));
   }
 
   std::vector<Done> answers;
@@ -116,9 +116,9 @@ class WalkBench final : public WalkClient, public WalkMemory {
     spec.cache.latency = 0;
     return spec;
   }
-  void act(Transaction* t) {
-    const std::size_t index = t->mask;
-    partition().pool().release(t);
+  void act(IndexEvent* event) {
+    const std::size_t index = event->index;
+    partition().pool().release(event);
     actions_[index]();
   }
   Cycle when(std::uint64_t page, bool fault) const {

@@ -24,12 +24,12 @@ class Wire : public Messenger {
  public:
   Wire(Partition& partition, PageSize size) : partition_(partition), size_(size) {}
   void send(DeviceId to, const Message& message) override {
-    Transaction* t = partition_.pool().allocate<Transaction>();
+    auto* packet = partition_.pool().allocate<TranslationPacket>();
     Message sent = message;
     sent.from = partition_.device();
-    sent.put(*t);
+    sent.put(*packet);
     const Cycle page = message.kind == MessageKind::Data ? size_.bytes() / 32 : 0;
-    partition_.post(t, to, MessagePort::Network, partition_.now() + (to == slow_to ? slow : kLink) + page);
+    partition_.post(packet, to, MessagePort::Network, partition_.now() + (to == slow_to ? slow : kLink) + page);
   }
   DeviceId slow_to{0xff};  ///< a device that messages reach after `slow` cycles
   Cycle slow = kLink;
@@ -165,9 +165,9 @@ class Rig {
   void at(unsigned device, Cycle when, std::function<void()> action) {
     actions_.push_back(std::move(action));
     Partition& p = engine_.partition(device);
-    Transaction* t = p.pool().allocate<Transaction>();
-    t->mask = actions_.size() - 1;
-    p.schedule(t, device < options_.gpus ? gpus_[device]->action_handler : host_->action_handler, when);
+    auto* event = p.pool().allocate<IndexEvent>();
+    event->index = static_cast<std::uint32_t>(actions_.size() - 1);
+    p.schedule(event, device < options_.gpus ? gpus_[device]->action_handler : host_->action_handler, when);
   }
 
   void run() {
@@ -245,14 +245,14 @@ class Rig {
         gmmu->set_parts(parts);
       }
     }
-    void act(Transaction* t) {
-      const std::size_t index = t->mask;
-      partition.pool().release(t);
+    void act(IndexEvent* event) {
+      const std::size_t index = event->index;
+      partition.pool().release(event);
       rig.actions_[index]();
     }
-    void on_message(Transaction* t) {
-      const Message message = Message::get(*t);
-      partition.pool().release(t);
+    void on_message(TranslationPacket* packet) {
+      const Message message = Message::get(*packet);
+      partition.pool().release(packet);
       if (gmmu) {
         gmmu->receive(message);
       } else if (!parts.take(message)) {
@@ -299,14 +299,14 @@ class Rig {
       options.uvm.size = o.gmmu.size;
       mmu = std::make_unique<HostMmu>(p, options, frames, wire, *this, *this, &oracle);
     }
-    void act(Transaction* t) {
-      const std::size_t index = t->mask;
-      partition.pool().release(t);
+    void act(IndexEvent* event) {
+      const std::size_t index = event->index;
+      partition.pool().release(event);
       rig.actions_[index]();
     }
-    void on_message(Transaction* t) {
-      const Message message = Message::get(*t);
-      partition.pool().release(t);
+    void on_message(TranslationPacket* packet) {
+      const Message message = Message::get(*packet);
+      partition.pool().release(packet);
       if (parts.take(message)) return;
       if (mmu) {
         mmu->on_message(message);
@@ -330,7 +330,7 @@ class Rig {
     bool can_write_back(PhysPage) override { return !rig.line_pending || !rig.line_pending(); }
     void write_back(PhysPage) override {}
     void page_came(PhysPage, PhysPage) override {}
-    void read_table(PhysLine, Transaction*, HandlerId) override {}
+    void read_table(PhysLine, Event*, HandlerId, Cycle) override {}
 
     Rig& rig;
     Partition& partition;

@@ -7,6 +7,7 @@
 #include "sim/engine.h"
 #include "translation/iommu/iommu.h"
 #include "translation/message.h"
+#include "translation/page_event.h"
 
 namespace nearfar::svm_test {
 namespace {
@@ -34,9 +35,9 @@ class SvmBench final : public IommuClient {
 
   void ask(std::uint64_t page, Cycle when) {
     table_->write(page, Pte::leaf({PhysPage{DeviceId{0}, page & 0xff}, true, 0}, false));
-    Transaction* t = engine_.partition(0).pool().allocate<Transaction>();
-    t->mask = page;
-    engine_.partition(0).schedule(t, ask_, when);
+    auto* event = engine_.partition(0).pool().allocate<PageEvent>();
+    event->page = PageKey{0, page};
+    engine_.partition(0).schedule(event, ask_, when);
   }
   void run() {
     iommu_.set_table(0, std::move(table_));
@@ -52,9 +53,9 @@ class SvmBench final : public IommuClient {
   std::map<std::uint64_t, Cycle> done;
 
  private:
-  void on_ask(Transaction* t) {
-    const PageKey page{0, t->mask};
-    engine_.partition(0).pool().release(t);
+  void on_ask(PageEvent* event) {
+    const PageKey page = event->page;
+    engine_.partition(0).pool().release(event);
     Message message;
     message.kind = MessageKind::AtsRequest;
     message.page = page;

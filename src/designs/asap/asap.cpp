@@ -65,14 +65,14 @@ void WalkPrefetcher::issue(Walk& walk, unsigned level) {
   fetch->level = static_cast<std::uint8_t>(level);
   fetch->next = static_cast<Fetch*>(walk.fetched);
   walk.fetched = fetch;
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  t->carry(fetch);
-  unit_.read(level, walk.page, t, entry_handler_, walk.looked_up);
+  auto* event = partition_.pool().allocate<PointerEvent<Fetch>>();
+  event->what = fetch;
+  unit_.read(level, walk.page, event, entry_handler_, walk.looked_up);
 }
 
-void WalkPrefetcher::on_entry(Transaction* t) {
-  Fetch* fetch = t->carried<Fetch>();
-  partition_.pool().release(t);
+void WalkPrefetcher::on_entry(PointerEvent<Fetch>* event) {
+  Fetch* fetch = event->what;
+  partition_.pool().release(event);
   const unsigned leaf = unit_.table(fetch->page).leaf();
   if (fetch->level > leaf && unit_.present(fetch->level, fetch->page)) {
     unit_.cache().fill(fetch->page, leaf, fetch->level);
@@ -92,14 +92,14 @@ WalkPrefetcher::Fetch* WalkPrefetcher::find(const Walk& walk, unsigned level) {
   return fetch;
 }
 
-bool WalkPrefetcher::access(Walk& walk, Transaction* t, Cycle at) {
+bool WalkPrefetcher::access(Walk& walk, WalkEvent* event, Cycle at) {
   Fetch* fetch = find(walk, walk.level);
   if (fetch == nullptr) return false;
   ++stats_.hits;
   if (fetch->arrived) {
-    partition_.schedule(t, unit_.accessed_handler(), at + spec_.hit_latency);
+    partition_.schedule(event, unit_.accessed_handler(), at + spec_.hit_latency);
   } else {
-    fetch->waiting = t;
+    fetch->waiting = event;
     fetch->since = at;
   }
   return true;

@@ -41,7 +41,7 @@ class WalkPrefetcher final : public WalkAccess, public DesignComponent {
   WalkPrefetcher(Partition& partition, WalkUnit& unit, const AsapSpec& spec);
 
   void begins(Walk& walk) override;
-  bool access(Walk& walk, Transaction* t, Cycle at) override;
+  bool access(Walk& walk, WalkEvent* event, Cycle at) override;
   void ended(Walk& walk) override;
 
   const char* name() const override { return "asap"; }
@@ -57,13 +57,13 @@ class WalkPrefetcher final : public WalkAccess, public DesignComponent {
     std::uint8_t level = 0;
     bool arrived = false;
     bool wanted = true;  ///< its walk goes on
-    Transaction* waiting = nullptr;
+    WalkEvent* waiting = nullptr;
     Cycle since = 0;  ///< when the walk began to wait
   };
 
   bool covers(unsigned level, PageKey page) const;
   void issue(Walk& walk, unsigned level);
-  void on_entry(Transaction* t);
+  void on_entry(PointerEvent<Fetch>* event);
   static Fetch* find(const Walk& walk, unsigned level);
 
   Partition& partition_;

@@ -59,18 +59,18 @@ void VmTable::add(PageKey page, DeviceId gpu) {
 }
 
 void VmTable::read(PageKey page, DeviceId to, DeviceId kept) {
-  Transaction* t = mmu_.partition().pool().allocate<Transaction>();
-  t->mask = page.value;
-  t->origin = to.value;
-  t->destination = kept.value;
-  mmu_.partition().schedule(t, read_handler_, look_up(page));
+  auto* read = mmu_.partition().pool().allocate<Read>();
+  read->page = page;
+  read->to = to;
+  read->kept = kept;
+  mmu_.partition().schedule(read, read_handler_, look_up(page));
 }
 
-void VmTable::on_read(Transaction* t) {
-  const PageKey page{t->mask};
-  const DeviceId to{t->origin};
-  const DeviceId kept{t->destination};
-  mmu_.partition().pool().release(t);
+void VmTable::on_read(Read* read) {
+  const PageKey page = read->page;
+  const DeviceId to = read->to;
+  const DeviceId kept = read->kept;
+  mmu_.partition().pool().release(read);
   std::uint32_t& bits = table_[page.value];
   const GpuSet named = bits_.gpus(bits, kept);
   bits = to == host_ ? 0 : bits_.bit(to);

@@ -10,6 +10,7 @@
 #include "designs/idyll/spec.h"
 #include "translation/design_component.h"
 #include "translation/host_mmu/host_mmu.h"
+#include "translation/page_event.h"
 
 namespace nearfar {
 
@@ -68,8 +69,14 @@ class VmTable final : public DesignComponent, public MappingDirectory {
   VmTableStats& stats() { return stats_; }
 
  private:
+  /// Of the entry of a page that moves.
+  struct Read : PageEvent {
+    DeviceId to;
+    DeviceId kept;
+  };
+
   Cycle look_up(PageKey page);
-  void on_read(Transaction* t);
+  void on_read(Read* read);
 
   HostMmu& mmu_;
   DeviceId host_;

@@ -58,8 +58,8 @@ bool LeastTlbGpu::on_message(const Message& message) {
   return true;
 }
 
-void LeastTlbGpu::on_lookup(Transaction* t) {
-  const Message reply = finish_foreign_lookup(partition_, tlb_, t);
+void LeastTlbGpu::on_lookup(TranslationPacket* lookup) {
+  const Message reply = finish_foreign_lookup(partition_, tlb_, lookup);
   ++stats_.remote_lookups;
   if (reply.held) {
     ++stats_.remote_lookup_hits;

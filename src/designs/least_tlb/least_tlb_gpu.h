@@ -38,7 +38,7 @@ class LeastTlbGpu final : public DesignComponent, public L2TlbVictims {
   LeastTlbGpuStats& stats() { return stats_; }
 
  private:
-  void on_lookup(Transaction* t);
+  void on_lookup(TranslationPacket* lookup);
   void take_spill(const Message& message);
   void spill_gone(PageKey page);
   void end_chain();

@@ -113,14 +113,14 @@ void LeastTlbIommu::reply_came(const Message& message) {
     take_reply(message);
     return;
   }
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  message.put(*t);
-  partition_.schedule(t, late_handler_, usable);
+  auto* waiting = partition_.pool().allocate<TranslationPacket>();
+  message.put(*waiting);
+  partition_.schedule(waiting, late_handler_, usable);
 }
 
-void LeastTlbIommu::on_late_reply(Transaction* t) {
-  const Message message = Message::get(*t);
-  partition_.pool().release(t);
+void LeastTlbIommu::on_late_reply(TranslationPacket* waiting) {
+  const Message message = Message::get(*waiting);
+  partition_.pool().release(waiting);
   take_reply(message);
 }
 

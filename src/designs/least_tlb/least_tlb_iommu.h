@@ -68,7 +68,7 @@ class LeastTlbIommu final : public DesignComponent, public IommuContent {
  private:
   void ask(PendingTranslation& pending, DeviceId gpu);
   void reply_came(const Message& message);
-  void on_late_reply(Transaction* t);
+  void on_late_reply(TranslationPacket* waiting);
   void take_reply(const Message& message);
   void take_victim(const Message& message);
   bool spill(const Tlb::Entry& entry, std::uint32_t chain);

@@ -24,39 +24,38 @@ PteCache::PteCache(Partition& partition, WalkUnit& unit, const PteCacheSpec& spe
       line_handler_(partition.add_handler<&PteCache::on_line>(this)),
       lines_(spec.lines) {}
 
-bool PteCache::access(Walk& walk, Transaction* t, Cycle at) {
+bool PteCache::access(Walk& walk, WalkEvent* event, Cycle at) {
   const bool at_leaf = walk.level == unit_.table(walk.page).leaf();
   if (spec_.levels == PteCacheLevels::Leaf && !at_leaf) return false;
   if (at_leaf && walk.writes()) return false;  // written through; a line that is held stays true
   if (at == partition_.now()) {
-    look_up(t);
+    look_up(event);
   } else {
-    partition_.schedule(t, lookup_handler_, at);
+    partition_.schedule(event, lookup_handler_, at);
   }
   return true;
 }
 
-std::uint64_t PteCache::line_of(const Transaction& t) const {
-  const Walk& walk = WalkUnit::walk_of(t);
+std::uint64_t PteCache::line_of(const Walk& walk) const {
   return unit_.table(walk.page).line(walk.level, walk.page.number()).value;
 }
 
-void PteCache::look_up(Transaction* t) {
+void PteCache::look_up(WalkEvent* event) {
   ++stats_.lookups;
-  const std::uint64_t line = line_of(*t);
+  const Walk& walk = *event->what;
+  const std::uint64_t line = line_of(walk);
   if (!lines_.holds(line)) {
-    const Walk& walk = WalkUnit::walk_of(*t);
-    unit_.read(walk.level, walk.page, t, line_handler_, partition_.now());
+    unit_.read(walk.level, walk.page, event, line_handler_, partition_.now());
     return;
   }
   ++stats_.hits;
   lines_.use(line);
-  partition_.schedule(t, unit_.accessed_handler(), partition_.now() + spec_.latency);
+  partition_.schedule(event, unit_.accessed_handler(), partition_.now() + spec_.latency);
 }
 
-void PteCache::on_line(Transaction* t) {
-  lines_.insert(line_of(*t));
-  unit_.accessed(t);
+void PteCache::on_line(WalkEvent* event) {
+  lines_.insert(line_of(*event->what));
+  unit_.accessed(event);
 }
 
 }  // namespace nearfar

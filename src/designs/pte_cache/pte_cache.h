@@ -34,16 +34,16 @@ class PteCache final : public WalkAccess, public DesignComponent {
  public:
   PteCache(Partition& partition, WalkUnit& unit, const PteCacheSpec& spec);
 
-  bool access(Walk& walk, Transaction* t, Cycle at) override;
+  bool access(Walk& walk, WalkEvent* event, Cycle at) override;
 
   const char* name() const override { return "pte_cache"; }
   void describe(StatVisitor& visitor) override { stats_.describe(visitor); }
   PteCacheStats& stats() { return stats_; }
 
  private:
-  void look_up(Transaction* t);
-  void on_line(Transaction* t);
-  std::uint64_t line_of(const Transaction& t) const;
+  void look_up(WalkEvent* event);
+  void on_line(WalkEvent* event);
+  std::uint64_t line_of(const Walk& walk) const;
 
   Partition& partition_;
   WalkUnit& unit_;

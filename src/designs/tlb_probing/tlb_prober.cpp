@@ -69,8 +69,8 @@ bool TlbProber::on_message(const Message& message) {
   return true;
 }
 
-void TlbProber::on_lookup(Transaction* t) {
-  const Message reply = finish_foreign_lookup(partition_, tlb_, t);
+void TlbProber::on_lookup(TranslationPacket* lookup) {
+  const Message reply = finish_foreign_lookup(partition_, tlb_, lookup);
   ++stats_.remote_lookups;
   if (reply.held) ++stats_.remote_lookup_hits;
   messenger_.send(reply.from, reply);

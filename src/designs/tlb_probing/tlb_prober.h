@@ -60,7 +60,7 @@ class TlbProber final : public DesignComponent, public MissHandler {
     std::uint32_t left = 0;  ///< neighbours that have not answered
   };
 
-  void on_lookup(Transaction* t);
+  void on_lookup(TranslationPacket* lookup);
   void take_reply(const Message& reply);
   void charge(Miss& miss, const Message& reply);
   bool take_response(PageKey page);

@@ -33,9 +33,9 @@ bool ForwardResponder::on_message(const Message& message) {
     walk(message);
     return true;
   }
-  Transaction* t = gmmu_.partition().pool().allocate<Transaction>();
-  message.put(*t);
-  gmmu_.partition().schedule(t, probe_handler_, gmmu_.partition().now() + tlb_.latency());
+  auto* waiting = gmmu_.partition().pool().allocate<TranslationPacket>();
+  message.put(*waiting);
+  gmmu_.partition().schedule(waiting, probe_handler_, gmmu_.partition().now() + tlb_.latency());
   return true;
 }
 
@@ -55,9 +55,9 @@ bool ForwardResponder::may_answer(const Pte& entry) const {
   return entry.valid() && (options_.remote_mappings_too || entry.page().device() == gmmu_.partition().device());
 }
 
-void ForwardResponder::on_probed(Transaction* t) {
-  const Message forward = Message::get(*t);
-  gmmu_.partition().pool().release(t);
+void ForwardResponder::on_probed(TranslationPacket* waiting) {
+  const Message forward = Message::get(*waiting);
+  gmmu_.partition().pool().release(waiting);
   const Mapping* held = tlb_.array().peek(forward.page);
   const Pte entry = gmmu_.usable(forward.page);
   if (held == nullptr || !may_answer(entry) || entry.page() != held->page) {

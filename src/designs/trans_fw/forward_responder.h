@@ -42,7 +42,7 @@ class ForwardResponder final : public DesignComponent, public WalkOwner {
   void take_answer(const Message& direct);
   void walk(const Message& forward);
   Message take_forward(const Walk& walk);
-  void on_probed(Transaction* t);
+  void on_probed(TranslationPacket* waiting);
   bool may_answer(const Pte& entry) const;
   void tell(const Message& forward, const Mapping* found, Cycle queue, Cycle walk);
 

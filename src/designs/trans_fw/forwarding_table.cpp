@@ -87,16 +87,16 @@ void ForwardingTable::forward(Fault& fault, DeviceId to, Cycle after) {
     messenger_.send(to, message);
     return;
   }
-  Transaction* t = mmu_.partition().pool().allocate<Transaction>();
-  message.put(*t);
-  t->destination = to.value;
-  mmu_.partition().schedule(t, send_handler_, mmu_.partition().now() + after);
+  auto* waiting = mmu_.partition().pool().allocate<TranslationPacket>();
+  message.put(*waiting);
+  waiting->destination = to.value;
+  mmu_.partition().schedule(waiting, send_handler_, mmu_.partition().now() + after);
 }
 
-void ForwardingTable::on_send(Transaction* t) {
-  const Message message = Message::get(*t);
-  const DeviceId to{t->destination};
-  mmu_.partition().pool().release(t);
+void ForwardingTable::on_send(TranslationPacket* waiting) {
+  const Message message = Message::get(*waiting);
+  const DeviceId to{waiting->destination};
+  mmu_.partition().pool().release(waiting);
   messenger_.send(to, message);
 }
 

@@ -72,7 +72,7 @@ class ForwardingTable final : public DesignComponent, public Forwarder, public R
 
   void insert(PageKey page, DeviceId gpu);
   void forward(Fault& fault, DeviceId to, Cycle after);
-  void on_send(Transaction* t);
+  void on_send(TranslationPacket* waiting);
   void charge(Fault& fault);
 
   HostMmu& mmu_;

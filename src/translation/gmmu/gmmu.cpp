@@ -49,10 +49,10 @@ void Gmmu::pass_filters(PageKey page, Miss& miss, std::size_t from) {
     WalkFilter& filter = *filters_[i].filter;
     if (miss.replayed && !filter.asks_replays()) continue;
     if (filter.latency() != 0) {
-      Transaction* t = partition_.pool().allocate<Transaction>();
-      t->mask = page.value;
-      t->user = static_cast<std::uint32_t>(i);
-      partition_.schedule(t, filter_handler_, partition_.now() + filter.latency());
+      auto* event = partition_.pool().allocate<FilterEvent>();
+      event->page = page;
+      event->filter = static_cast<std::uint32_t>(i);
+      partition_.schedule(event, filter_handler_, partition_.now() + filter.latency());
       return;
     }
     if (!filter.admits(page)) {
@@ -65,10 +65,10 @@ void Gmmu::pass_filters(PageKey page, Miss& miss, std::size_t from) {
   walkers_.submit(walk, WalkSource::Demand);
 }
 
-void Gmmu::on_filter(Transaction* t) {
-  const PageKey page{t->mask};
-  const std::size_t filter = t->user;
-  partition_.pool().release(t);
+void Gmmu::on_filter(FilterEvent* event) {
+  const PageKey page = event->page;
+  const std::size_t filter = event->filter;
+  partition_.pool().release(event);
   Miss& miss = *tlb_.pending(page);
   tlb_.charge(miss, LatencyComponent::Filter);
   if (filters_[filter].filter->admits(page)) {
@@ -311,24 +311,24 @@ void Gmmu::write_update(Walk& walk) {
 
 /// This GPU's page goes to another device.
 void Gmmu::transfer(const Message& message) {
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  message.put(*t);
+  auto* waiting = partition_.pool().allocate<TranslationPacket>();
+  message.put(*waiting);
   if (options_.setup == 0) {
-    on_transfer(t);
+    on_transfer(waiting);
   } else {
-    partition_.schedule(t, transfer_handler_, partition_.now() + options_.setup);
+    partition_.schedule(waiting, transfer_handler_, partition_.now() + options_.setup);
   }
 }
 
-void Gmmu::on_transfer(Transaction* t) {
-  Message message = Message::get(*t);
+void Gmmu::on_transfer(TranslationPacket* waiting) {
+  Message message = Message::get(*waiting);
   const PhysPage old{partition_.device(), message.stamp};
   if (!caches_.can_write_back(old)) {
     // A store that has been ordered still waits for the rest of its line.
-    partition_.schedule(t, transfer_handler_, partition_.now() + kTransferRetry);
+    partition_.schedule(waiting, transfer_handler_, partition_.now() + kTransferRetry);
     return;
   }
-  partition_.pool().release(t);
+  partition_.pool().release(waiting);
   caches_.write_back(old, message.write);
   message.kind = MessageKind::Data;
   messenger_.send(message.to, message);

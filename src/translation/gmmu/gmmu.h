@@ -18,6 +18,7 @@
 #include "translation/gmmu/page_access_tracker.h"
 #include "translation/gmmu/page_caches.h"
 #include "translation/message.h"
+#include "translation/page_event.h"
 #include "translation/tlb/l2_tlb.h"
 #include "translation/translation_oracle.h"
 #include "translation/walk/page_table.h"
@@ -123,9 +124,13 @@ class Gmmu final : public MissHandler,
     WalkFilter* filter;
     unsigned place;
   };
+  /// A filter's latency has passed for a page.
+  struct FilterEvent : PageEvent {
+    std::uint32_t filter = 0;  ///< in the chain
+  };
 
   void pass_filters(PageKey page, Miss& miss, std::size_t from);
-  void on_filter(Transaction* t);
+  void on_filter(FilterEvent* event);
   void walk_ended(Walk& walk);
   void walk_was_stale(PageKey page, Miss& miss);
   void fault(PageKey page, Miss& miss);
@@ -134,7 +139,7 @@ class Gmmu final : public MissHandler,
   void write_update(Walk& walk);
   void move_refused(PageKey page);
   void transfer(const Message& message);
-  void on_transfer(Transaction* t);
+  void on_transfer(TranslationPacket* waiting);
 
   Partition& partition_;
   GmmuOptions options_;

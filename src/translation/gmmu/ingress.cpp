@@ -3,32 +3,32 @@
 namespace nearfar {
 
 void MessageIngress::receive(const Message& message) {
-  TransactionQueue& channel = stopped_[is_response(message.kind) ? 1 : 0];
+  TranslationPacketQueue& channel = stopped_[is_response(message.kind) ? 1 : 0];
   if (channel.empty() && client_.has_place(message)) {
     client_.accept(message);
     return;
   }
   ++stats_.stopped;
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  message.put(*t);
-  t->when = partition_.now();
-  channel.push(t);
+  auto* waiting = partition_.pool().allocate<TranslationPacket>();
+  message.put(*waiting);
+  waiting->when = partition_.now();
+  channel.push(waiting);
 }
 
 void MessageIngress::place_freed() {
   if (going_on_ || stopped() == 0) return;
   going_on_ = true;
-  partition_.schedule(partition_.pool().allocate<Transaction>(), room_handler_, partition_.now());
+  partition_.schedule(partition_.pool().allocate<Event>(), room_handler_, partition_.now());
 }
 
-void MessageIngress::on_room(Transaction* t) {
-  partition_.pool().release(t);
+void MessageIngress::on_room(Event* event) {
+  partition_.pool().release(event);
   going_on_ = false;
-  for (TransactionQueue& channel : stopped_) {
+  for (TranslationPacketQueue& channel : stopped_) {
     while (!channel.empty()) {
       const Message message = Message::get(*channel.front());
       if (!client_.has_place(message)) break;
-      Transaction* first = channel.pop();
+      TranslationPacket* first = channel.pop();
       stats_.stopped_cycles += partition_.now() - first->when;
       partition_.pool().release(first);
       client_.accept(message);

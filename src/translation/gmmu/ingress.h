@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "sim/partition.h"
-#include "sim/transaction.h"
 #include "translation/gmmu/gmmu_stats.h"
 #include "translation/message.h"
 
@@ -37,13 +36,13 @@ class MessageIngress {
   std::uint32_t stopped() const { return stopped_[0].size() + stopped_[1].size(); }
 
  private:
-  void on_room(Transaction* t);
+  void on_room(Event* event);
 
   Partition& partition_;
   IngressClient& client_;
   GmmuStats& stats_;
-  std::array<TransactionQueue, 2> stopped_;  ///< messages that wait on the link: requests, responses
-  bool going_on_ = false;                    ///< they will be looked at in this cycle
+  std::array<TranslationPacketQueue, 2> stopped_;  ///< messages that wait on the link: requests, responses
+  bool going_on_ = false;                          ///< they will be looked at in this cycle
   HandlerId room_handler_;
 };
 

@@ -198,9 +198,9 @@ void InvalidationEngine::drained(PhysPage frame) {
   step_done(page, kDrain);
 }
 
-void InvalidationEngine::on_shot_down(Transaction* t) {
-  const PageKey page{t->mask};
-  partition_.pool().release(t);
+void InvalidationEngine::on_shot_down(PageEvent* event) {
+  const PageKey page = event->page;
+  partition_.pool().release(event);
   acknowledge(page);
 }
 
@@ -213,9 +213,9 @@ void InvalidationEngine::step_done(PageKey page, Step step) {
     return;
   }
   // Nearly always the walk takes longer than the TLBs.
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  t->mask = page.value;
-  partition_.schedule(t, shot_handler_, invalidation.shot_down);
+  auto* event = partition_.pool().allocate<PageEvent>();
+  event->page = page;
+  partition_.schedule(event, shot_handler_, invalidation.shot_down);
 }
 
 void InvalidationEngine::acknowledge(PageKey page) {

@@ -28,6 +28,7 @@
 #include "translation/gmmu/page_access_tracker.h"
 #include "translation/gmmu/page_caches.h"
 #include "translation/message.h"
+#include "translation/page_event.h"
 #include "translation/tlb/l2_tlb.h"
 #include "translation/walk/walk_unit.h"
 
@@ -113,7 +114,7 @@ class InvalidationEngine {
   void disturb(PageKey page, Epoch epoch, bool downgrade);
   void overtake_update(PageKey page, Miss& miss, Epoch epoch, bool downgrade);
   void entry_reached(PageKey page, Invalidation& invalidation);
-  void on_shot_down(Transaction* t);
+  void on_shot_down(PageEvent* event);
   void step_done(PageKey page, Step step);
   void acknowledge(PageKey page);
 

@@ -55,14 +55,14 @@ void HostMmu::fault_arrived(const Message& message) {
   fault->number = message.number;
   fault->time.stamp = now - (static_cast<std::uint32_t>(now) - message.stamp);
   driver_.charge(*fault, LatencyComponent::LinkToHost, now);
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  t->carry(fault);
-  partition_.schedule(t, lookup_handler_, now + options_.mmu.tlb.latency);
+  auto* lookup = partition_.pool().allocate<PointerEvent<Fault>>();
+  lookup->what = fault;
+  partition_.schedule(lookup, lookup_handler_, now + options_.mmu.tlb.latency);
 }
 
-void HostMmu::on_lookup(Transaction* t) {
-  Fault* fault = t->carried<Fault>();
-  partition_.pool().release(t);
+void HostMmu::on_lookup(PointerEvent<Fault>* lookup) {
+  Fault* fault = lookup->what;
+  partition_.pool().release(lookup);
   driver_.charge(*fault, LatencyComponent::HostTlb, partition_.now());
   ++stats_.lookups;
   if (tlb_.use(fault->page) != nullptr) {

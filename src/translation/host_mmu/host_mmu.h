@@ -89,7 +89,7 @@ class HostMmu final : public WalkClient, public HostTables {
 
  private:
   void fault_arrived(const Message& message);
-  void on_lookup(Transaction* t);
+  void on_lookup(PointerEvent<Fault>* lookup);
 
   Partition& partition_;
   HostMmuOptions options_;

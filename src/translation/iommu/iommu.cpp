@@ -77,53 +77,54 @@ void Iommu::count(PageKey page, Update update) {
 void Iommu::request(const Message& message) {
   const Cycle now = partition_.now();
   const PageKey page = message.page;
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  t->mask = page.value;
-  t->origin = message.from.value;
-  t->user = (message.unmeasured ? 0 : kMeasured) | (message.prefetch ? kPrefetch : 0);
-  t->accounted = static_cast<std::uint32_t>(now) - message.stamp;  // on the link
+  auto* lookup = partition_.pool().allocate<Lookup>();
+  lookup->page = page;
+  lookup->arrival = now;
+  lookup->accounted = static_cast<std::uint32_t>(now) - message.stamp;  // on the link
+  lookup->gpu = message.from;
+  lookup->measured = !message.unmeasured;
+  lookup->prefetch = message.prefetch;
   const Cycle start = port_.take(now);
   stats_.input_wait_cycles += start - now;
-  t->line = PhysLine{now};  // when it came
   Cycle latency = spec_.tlb.latency;
   if (two_levels_) {
     // Hits of the first level are answered early, those of the second after both.
     latency = spec_.l1_tlb.latency + (first_.peek(page) != nullptr ? 0 : spec_.tlb.latency);
   }
-  partition_.schedule(t, lookup_handler_, start + latency);
+  partition_.schedule(lookup, lookup_handler_, start + latency);
 }
 
-void Iommu::on_lookup(Transaction* t) {
-  if (input_.empty() && look_up(*t)) {
-    partition_.pool().release(t);
+void Iommu::on_lookup(Lookup* lookup) {
+  if (input_.empty() && look_up(*lookup)) {
+    partition_.pool().release(lookup);
     return;
   }
   ++stats_.pending_waits;
-  input_.push(t);
+  input_.push(lookup);
 }
 
 /// False where there is no room to wait: the table is full, or, with two levels, the walkers' queue. A prefetch does
 /// not wait for room, nor where a walk would wait for a place in the queue: it is answered with no mapping.
-bool Iommu::look_up(const Transaction& t) {
+bool Iommu::look_up(const Lookup& lookup) {
   look_at_contents();
-  const PageKey page{t.mask};
-  const DeviceId gpu{t.origin};
+  const PageKey page = lookup.page;
+  const DeviceId gpu = lookup.gpu;
   const Cycle now = partition_.now();
   const Mapping* held = two_levels_ ? first_.use(page) : nullptr;
   const bool in_first = held != nullptr;
   if (held == nullptr) held = tlb_.use(page);
   PendingTranslation* pending = held == nullptr ? pending_.find(page) : nullptr;
   if (held == nullptr && pending == nullptr) {
-    if ((t.user & kPrefetch) != 0 && (pending_.full() || walkers_.full())) {
+    if (lookup.prefetch && (pending_.full() || walkers_.full())) {
       respond(page, nullptr, Waiter{gpu, {now, 0}, false});
       return true;
     }
     if (pending_.full() || (two_levels_ && walkers_.full())) return false;
   }
 
-  Waiter waiter{gpu, {t.line.value - t.accounted, 0}, (t.user & kMeasured) != 0};
-  spend(page, waiter, LatencyComponent::IommuLink, t.line.value);
-  spend(page, waiter, LatencyComponent::IommuTlb, t.when);
+  Waiter waiter{gpu, {lookup.arrival - lookup.accounted, 0}, lookup.measured};
+  spend(page, waiter, LatencyComponent::IommuLink, lookup.arrival);
+  spend(page, waiter, LatencyComponent::IommuTlb, lookup.when);
   spend(page, waiter, LatencyComponent::IommuQueue, now);  // for room, or behind others that did
   count(page, [](IommuProcessStats& stats) { ++stats.lookups; });
   if (observed_) note_reuse(page);

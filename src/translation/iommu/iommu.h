@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "sim/fifo.h"
 #include "sim/partition.h"
 #include "stats/reuse_distance.h"
 #include "stats/stat.h"
 #include "translation/iommu/iommu_content.h"
 #include "translation/iommu/iommu_pending.h"
 #include "translation/message.h"
+#include "translation/page_event.h"
 #include "translation/tlb/l2_tlb.h"
 #include "translation/tlb/tlb.h"
 #include "translation/walk/page_table.h"
@@ -125,12 +127,17 @@ class Iommu final : public WalkClient {
  private:
   using Waiter = PendingTranslation::Waiter;
 
-  // Of a request that is being looked up.
-  static constexpr std::uint32_t kMeasured = 1;
-  static constexpr std::uint32_t kPrefetch = 2;
+  /// Of a request of a GPU.
+  struct Lookup : PageEvent {
+    Cycle arrival = 0;
+    std::uint32_t accounted = 0;  ///< cycles since the request left its GPU, until its arrival
+    DeviceId gpu;
+    bool measured = false;  ///< its time is put to components
+    bool prefetch = false;
+  };
 
-  void on_lookup(Transaction* t);
-  bool look_up(const Transaction& t);
+  void on_lookup(Lookup* lookup);
+  bool look_up(const Lookup& lookup);
   void respond(PageKey page, const Mapping* mapping, const Waiter& waiter);
   void respond_all(PendingTranslation& pending, const Mapping* mapping);
   void close_if_done(PendingTranslation& pending);
@@ -152,7 +159,7 @@ class Iommu final : public WalkClient {
   WalkUnit walkers_;
   std::vector<std::unique_ptr<PageTable>> tables_;
   PendingTable pending_;
-  TransactionQueue input_;  ///< lookups behind one that found no room to wait, that one first
+  Fifo<Lookup> input_;  ///< lookups behind one that found no room to wait, that one first
   bool taking_input_ = false;
   HandlerId lookup_handler_;
   bool observed_ = false;

@@ -3,11 +3,6 @@
 #include "sim/error.h"
 
 namespace nearfar {
-namespace {
-
-constexpr std::uint32_t kNoMapping = 2;  // in an answer on its way, in place of whether it is writable
-
-}  // namespace
 
 void AtsPort::missed(PageKey page, Miss& miss) {
   miss.state = MissState::Ats;
@@ -84,18 +79,18 @@ SvmPort::SvmPort(Partition& partition, const IommuSpec& iommu, const WalkSpec& w
 
 void SvmPort::missed(PageKey page, Miss& miss) {
   miss.state = MissState::Ats;
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  t->mask = page.value;
-  partition_.schedule(t, request_handler_, out_.take(partition_.now()) + hop_);
+  auto* request = partition_.pool().allocate<PageEvent>();
+  request->page = page;
+  partition_.schedule(request, request_handler_, out_.take(partition_.now()) + hop_);
 }
 
-void SvmPort::on_request(Transaction* t) {
+void SvmPort::on_request(PageEvent* request) {
   Message message;
   message.kind = MessageKind::AtsRequest;
-  message.page = PageKey{t->mask};
+  message.page = request->page;
   message.from = partition_.device();
   message.stamp = static_cast<std::uint32_t>(partition_.now());
-  partition_.pool().release(t);
+  partition_.pool().release(request);
   Miss& miss = *tlb_.pending(message.page);
   message.unmeasured = miss.unmeasured;
   message.prefetch = miss.ahead;
@@ -104,22 +99,22 @@ void SvmPort::on_request(Transaction* t) {
 }
 
 void SvmPort::iommu_answers(DeviceId, PageKey page, const Mapping* mapping, std::uint32_t accounted) {
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  t->mask = page.value;
+  auto* answer = partition_.pool().allocate<Answer>();
+  answer->page = page;
   // All pages are mapped from the start: only what is fetched ahead finds none.
-  t->line = PhysLine{mapping == nullptr ? 0 : mapping->page.value};
-  t->user = mapping == nullptr ? kNoMapping : mapping->writable ? 1 : 0;
-  t->accounted = accounted;
-  partition_.schedule(t, answer_handler_, back_.take(partition_.now()) + hop_);
+  answer->found = mapping != nullptr;
+  if (mapping != nullptr) answer->mapping = {mapping->page, mapping->writable, 0};
+  answer->accounted = accounted;
+  partition_.schedule(answer, answer_handler_, back_.take(partition_.now()) + hop_);
 }
 
-void SvmPort::on_answer(Transaction* t) {
-  const PageKey page{t->mask};
-  const Mapping mapping{PhysPage{t->line.value}, t->user != 0, 0};
-  const bool found = t->user != kNoMapping;
+void SvmPort::on_answer(Answer* answer) {
+  const PageKey page = answer->page;
+  const Mapping mapping = answer->mapping;
+  const bool found = answer->found;
   Miss& miss = *tlb_.pending(page);
-  miss.time.skip(t->accounted);
-  partition_.pool().release(t);
+  miss.time.skip(answer->accounted);
+  partition_.pool().release(answer);
   tlb_.charge(miss, miss.unmeasured ? LatencyComponent::IommuWalk : LatencyComponent::IommuLink);
   if (found) {
     tlb_.answer(page, mapping);

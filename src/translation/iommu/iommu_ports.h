@@ -8,6 +8,7 @@
 #include "translation/gmmu/gmmu.h"
 #include "translation/iommu/iommu.h"
 #include "translation/message.h"
+#include "translation/page_event.h"
 #include "translation/tlb/l2_tlb.h"
 
 namespace nearfar {
@@ -44,8 +45,15 @@ class SvmPort final : public MissHandler, public IommuClient {
   Iommu& iommu() { return iommu_; }
 
  private:
-  void on_request(Transaction* t);
-  void on_answer(Transaction* t);
+  /// On its way back.
+  struct Answer : PageEvent {
+    Mapping mapping;
+    std::uint32_t accounted = 0;
+    bool found = false;  ///< there is a mapping
+  };
+
+  void on_request(PageEvent* request);
+  void on_answer(Answer* answer);
 
   Partition& partition_;
   Cycle hop_;

@@ -45,34 +45,34 @@ L2Tlb::L2Tlb(Partition& partition, const TlbSpec& spec, TranslationClient& clien
       ledger_(partition, partition.device()) {}
 
 void L2Tlb::request(unsigned cu, PageKey page, bool write, Cycle arrival) {
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  t->mask = page.value;
-  t->cu = static_cast<std::uint16_t>(cu);
-  t->user = write ? 1 : 0;
+  auto* lookup = partition_.pool().allocate<Lookup>();
+  lookup->page = page;
+  lookup->cu = static_cast<std::uint16_t>(cu);
+  lookup->write = write;
   const Cycle start = port_.take(arrival);
   stats_.port_wait_cycles += start - arrival;
-  partition_.schedule(t, lookup_handler_, start + spec_.latency);
+  partition_.schedule(lookup, lookup_handler_, start + spec_.latency);
 }
 
-void L2Tlb::on_lookup(Transaction* t) {
-  if (blocked_.empty() && look_up(*t)) {
-    partition_.pool().release(t);
+void L2Tlb::on_lookup(Lookup* lookup) {
+  if (blocked_.empty() && look_up(*lookup)) {
+    partition_.pool().release(lookup);
     return;
   }
   ++stats_.blocked_lookups;
-  blocked_.push(t);
+  blocked_.push(lookup);
 }
 
 /// False where a register is needed and none is free.
-bool L2Tlb::look_up(const Transaction& t) {
+bool L2Tlb::look_up(const Lookup& lookup) {
   look_at_contents();
-  const PageKey page{t.mask};
-  const bool write = t.user != 0;
+  const PageKey page = lookup.page;
+  const bool write = lookup.write;
   const Mapping* held = tlb_.use(page);
   if (held != nullptr && (held->writable || !write)) {
     ++stats_.lookups;
     ++stats_.hits;
-    client_.translated(t.cu, page, *held);
+    client_.translated(lookup.cu, page, *held);
     if (prefetcher_ != nullptr && unused_.erase(page.value) != 0) {
       ++prefetch_stats_.useful;
       ask_prefetcher(&TlbPrefetcher::on_use, page);
@@ -86,14 +86,14 @@ bool L2Tlb::look_up(const Transaction& t) {
   if (held != nullptr) ++stats_.permission_misses;
   const Cycle now = partition_.now();
   if (entry != nullptr) {
-    merge(entry->payload, t.cu, write);
+    merge(entry->payload, lookup.cu, write);
     return true;
   }
   Miss& miss = mshrs_.allocate(page).payload;
   miss.page = page;
   miss.since = miss.time.stamp = now;
   miss.write = write;
-  miss.targets.add(t.cu);
+  miss.targets.add(lookup.cu);
   handler_->missed(page, miss);
   if (prefetcher_ != nullptr) ask_prefetcher(&TlbPrefetcher::on_miss, page);
   return true;
@@ -225,14 +225,14 @@ void L2Tlb::unblock() {
 
 void L2Tlb::look_up_again(PageKey page) {
   pending(page)->state = MissState::Lookup;
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  t->mask = page.value;
-  partition_.schedule(t, second_handler_, partition_.now() + spec_.latency);
+  auto* lookup = partition_.pool().allocate<PageEvent>();
+  lookup->page = page;
+  partition_.schedule(lookup, second_handler_, partition_.now() + spec_.latency);
 }
 
-void L2Tlb::on_second_lookup(Transaction* t) {
-  const PageKey page{t->mask};
-  partition_.pool().release(t);
+void L2Tlb::on_second_lookup(PageEvent* lookup) {
+  const PageKey page = lookup->page;
+  partition_.pool().release(lookup);
   Miss& miss = *pending(page);
   charge(miss, LatencyComponent::GmmuQueue);
   const Mapping* held = tlb_.use(page);

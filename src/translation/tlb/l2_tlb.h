@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "memory/cache/mshr.h"
+#include "sim/fifo.h"
 #include "sim/partition.h"
-#include "sim/transaction.h"
 #include "stats/stat.h"
 #include "translation/miss.h"
+#include "translation/page_event.h"
 #include "translation/tlb/tlb.h"
 #include "translation/tlb/tlb_prefetcher.h"
 #include "translation/translation_spec.h"
@@ -139,9 +140,15 @@ class L2Tlb {
   const std::vector<Snapshot>& snapshots() const { return snapshots_; }
 
  private:
-  void on_lookup(Transaction* t);
-  bool look_up(const Transaction& t);
-  void on_second_lookup(Transaction* t);
+  /// Of a request of a compute unit.
+  struct Lookup : PageEvent {
+    std::uint16_t cu = 0;
+    bool write = false;
+  };
+
+  void on_lookup(Lookup* lookup);
+  bool look_up(const Lookup& lookup);
+  void on_second_lookup(PageEvent* lookup);
   void measure(PageKey page, const Miss& miss);
   void merge(Miss& miss, unsigned cu, bool write);
   void unblock();
@@ -164,7 +171,7 @@ class L2Tlb {
   Tlb tlb_;
   LookupPort port_;
   Mshrs mshrs_;
-  TransactionQueue blocked_;  ///< lookups behind one that found no register, that one first
+  Fifo<Lookup> blocked_;  ///< lookups behind one that found no register, that one first
   bool unblocking_ = false;
   HandlerId lookup_handler_;
   HandlerId second_handler_;

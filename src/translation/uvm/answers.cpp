@@ -33,20 +33,20 @@ void AnswerSender::dispatch(const Outgoing& outgoing) {
     messenger_.send(outgoing.to, outgoing.message);
     return;
   }
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  outgoing.message.put(*t);
-  partition_.schedule(t, transfer_handler_, partition_.now() + setup_);
+  auto* waiting = partition_.pool().allocate<TranslationPacket>();
+  outgoing.message.put(*waiting);
+  partition_.schedule(waiting, transfer_handler_, partition_.now() + setup_);
 }
 
-void AnswerSender::on_transfer(Transaction* t) {
-  const Message message = Message::get(*t);
+void AnswerSender::on_transfer(TranslationPacket* waiting) {
+  const Message message = Message::get(*waiting);
   const PhysPage old{host_, message.stamp};
   if (!tables_.can_write_back(old)) {
     // A store that has been ordered still waits for the rest of its line.
-    partition_.schedule(t, transfer_handler_, partition_.now() + kTransferRetry);
+    partition_.schedule(waiting, transfer_handler_, partition_.now() + kTransferRetry);
     return;
   }
-  partition_.pool().release(t);
+  partition_.pool().release(waiting);
   tables_.write_back(old);
   messenger_.send(message.to, message);
 }

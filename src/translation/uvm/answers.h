@@ -45,7 +45,7 @@ class AnswerSender {
   };
 
   void dispatch(const Outgoing& outgoing);
-  void on_transfer(Transaction* t);
+  void on_transfer(TranslationPacket* waiting);
 
   Partition& partition_;
   DeviceId host_;

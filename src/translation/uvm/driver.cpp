@@ -49,15 +49,15 @@ void UvmDriver::take_batch() {
 
 void UvmDriver::fetch_at(Cycle when) {
   collects_ = when > partition_.now();
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  t->user = ++fetches_;
-  partition_.schedule(t, fetch_handler_, when);
+  auto* fetch = partition_.pool().allocate<IndexEvent>();
+  fetch->index = ++fetches_;
+  partition_.schedule(fetch, fetch_handler_, when);
 }
 
-void UvmDriver::on_fetch(Transaction* t) {
-  if (t->user != fetches_) {
+void UvmDriver::on_fetch(IndexEvent* fetch) {
+  if (fetch->index != fetches_) {
     // The batch was full before its time.
-    partition_.pool().release(t);
+    partition_.pool().release(fetch);
     return;
   }
   collects_ = false;
@@ -65,20 +65,21 @@ void UvmDriver::on_fetch(Transaction* t) {
   ++stats_.batches;
   stats_.batch_size.add(size);
   for (std::uint32_t i = 0; i < size; ++i) batch_.push_back(input_.pop());
-  partition_.schedule(t, batch_handler_, partition_.now() + options_.uvm.batch_fixed + size * options_.uvm.per_fault);
+  partition_.schedule(fetch, batch_handler_,
+                      partition_.now() + options_.uvm.batch_fixed + size * options_.uvm.per_fault);
 }
 
 /// A batch has been fetched and the driver is free again; software that does not occupy it may follow.
-void UvmDriver::on_batch(Transaction* t) {
+void UvmDriver::on_batch(Event* event) {
   handed_on_.push_back(std::exchange(batch_, {}));
-  partition_.schedule(t, act_handler_, partition_.now() + options_.uvm.fault_software);
+  partition_.schedule(event, act_handler_, partition_.now() + options_.uvm.fault_software);
   busy_ = false;
   take_batch();
 }
 
 /// The action of each fault of a batch starts, in order.
-void UvmDriver::on_act(Transaction* t) {
-  partition_.pool().release(t);
+void UvmDriver::on_act(Event* event) {
+  partition_.pool().release(event);
   const std::vector<Fault*> batch = std::move(handed_on_.front());
   handed_on_.pop_front();
   if (options_.uvm.replay == BatchReplay::PerBatch) deciding_ = answers_.open_batch();

@@ -72,9 +72,9 @@ class UvmDriver final : public MigrationClient {
   PlacementAction action_of(const PageRecord& record, const Fault& fault) const;
   void take_batch();
   void fetch_at(Cycle when);
-  void on_fetch(Transaction* t);
-  void on_batch(Transaction* t);
-  void on_act(Transaction* t);
+  void on_fetch(IndexEvent* fetch);
+  void on_batch(Event* event);
+  void on_act(Event* event);
   void decide(Fault* fault);
   void decide_all(FaultQueue faults, LatencyComponent waited);
   bool close_answered(Fault* fault, const PageRecord& record);

@@ -216,14 +216,14 @@ void Migrations::begin_transfer(Migration& migration, const PageRecord& r, Messa
 void Migrations::arrive_on_host(PageKey page, PhysPage frame) {
   // Pages leave the host without their lines then: what the cache has of the frame is another page's.
   tables_.write_back(frame);
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  t->mask = page.value;
-  partition_.schedule(t, arrival_handler_, partition_.now());
+  auto* event = partition_.pool().allocate<PageEvent>();
+  event->page = page;
+  partition_.schedule(event, arrival_handler_, partition_.now());
 }
 
-void Migrations::on_arrival(Transaction* t) {
-  const PageKey page{t->mask};
-  partition_.pool().release(t);
+void Migrations::on_arrival(PageEvent* event) {
+  const PageKey page = event->page;
+  partition_.pool().release(event);
   arrived(page);
 }
 

@@ -15,6 +15,7 @@
 #include "sim/partition.h"
 #include "translation/host_mmu/host_seams.h"
 #include "translation/message.h"
+#include "translation/page_event.h"
 #include "translation/translation_oracle.h"
 #include "translation/uvm/answers.h"
 #include "translation/uvm/placement.h"
@@ -98,7 +99,7 @@ class Migrations {
   void ready(PageKey page, Migration& migration);
   void begin_transfer(Migration& migration, const PageRecord& record, Message& message, std::uint64_t shared);
   void arrive_on_host(PageKey page, PhysPage frame);
-  void on_arrival(Transaction* t);
+  void on_arrival(PageEvent* event);
   void settle(PageKey page, PageRecord& record, const Migration& migration);
   void tell_of_move(PageKey page, const PageRecord& record, const Migration& migration);
 

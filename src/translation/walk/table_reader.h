@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "memory/cache/l2_cache.h"
+#include "sim/event.h"
 #include "sim/partition.h"
-#include "sim/transaction.h"
 
 namespace nearfar {
 
@@ -15,14 +15,14 @@ class TableReader {
   TableReader(Partition& partition, L2Cache& l2)
       : partition_(partition), l2_(l2), issue_handler_(partition.add_handler<&TableReader::on_issue>(this)) {}
 
-  /// Reads `line`, from `walk->user` cycles from now on; `walk` fires at `done` when it is there.
-  void read(PhysLine line, Transaction* walk, HandlerId done);
+  /// Reads `line`, from `delay` cycles from now on; `event` fires at `done` when it is there.
+  void read(PhysLine line, Event* event, HandlerId done, Cycle delay);
   /// The L2 cache has served a read.
   void served(LineRequest* read);
 
  private:
   struct Read {
-    Transaction* walk = nullptr;
+    Event* event = nullptr;
     HandlerId done = 0;
   };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sim/event.h"
 #include "sim/types.h"
 #include "translation/page.h"
 #include "translation/walk/walk_kind.h"
@@ -38,5 +39,8 @@ struct Walk {
 
   bool writes() const { return traits_of(kind).writes; }
 };
+
+/// An access of a walk.
+using WalkEvent = PointerEvent<Walk>;
 
 }  // namespace nearfar

@@ -2,7 +2,6 @@
 // time, or a read of the entry's line in memory (WalkUnit::read).
 #pragma once
 
-#include "sim/transaction.h"
 #include "sim/types.h"
 #include "translation/walk/walk.h"
 
@@ -14,9 +13,9 @@ class WalkAccess {
 
   /// A walk begins at `walk.level`, or begins again, when the walk cache has answered, at `walk.looked_up`.
   virtual void begins(Walk&) {}
-  /// The access of a walk's level begins at `at`. True: it is made here, and `t` goes to WalkUnit::accessed when the
-  /// entry is there. False: it is made as in the baseline.
-  virtual bool access(Walk& walk, Transaction* t, Cycle at) = 0;
+  /// The access of a walk's level begins at `at`. True: it is made here, and `event` goes to WalkUnit::accessed when
+  /// the entry is there. False: it is made as in the baseline.
+  virtual bool access(Walk& walk, WalkEvent* event, Cycle at) = 0;
   /// A walk has made its last access, or begins again.
   virtual void ended(Walk&) {}
 };

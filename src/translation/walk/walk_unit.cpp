@@ -134,7 +134,7 @@ void WalkUnit::pump() {
   if (order_ != nullptr && order_->chooses_late()) {
     if (!choosing_) {
       choosing_ = true;
-      partition_.schedule(partition_.pool().allocate<Transaction>(), choose_handler_, partition_.now());
+      partition_.schedule(partition_.pool().allocate<Event>(), choose_handler_, partition_.now());
     }
   } else {
     while (start_next()) refill();
@@ -150,8 +150,8 @@ void WalkUnit::tell_of_room() {
   client_.message_entered();
 }
 
-void WalkUnit::on_choose(Transaction* t) {
-  partition_.pool().release(t);
+void WalkUnit::on_choose(Event* event) {
+  partition_.pool().release(event);
   choosing_ = false;
   pumping_ = true;
   while (start_next()) refill();
@@ -250,17 +250,17 @@ void WalkUnit::start(Walk& walk) {
   stats_.queue_wait[kind] += walk.started - walk.queued;
 
   const PageTable& table = client_.table(walk.page.pid());
-  Transaction* t = partition_.pool().allocate<Transaction>();
-  t->carry(&walk);
+  auto* event = partition_.pool().allocate<WalkEvent>();
+  event->what = &walk;
   if (timing_.timing == WalkTiming::FixedTotal) {
     walk.looked_up = walk.at_leaf = walk.started;
     walk.level = static_cast<std::uint8_t>(table.leaf());
-    partition_.schedule(t, access_handler_, walk.started + timing_.cycles);
+    partition_.schedule(event, access_handler_, walk.started + timing_.cycles);
     return;
   }
   begin(walk);
   if (access_ != nullptr) access_->begins(walk);
-  access(walk, t, walk.looked_up);
+  access(walk, event, walk.looked_up);
 }
 
 /// Looks where a walk begins: at the root, or below what is known or the walk cache has.
@@ -285,12 +285,12 @@ void WalkUnit::begin(Walk& walk) {
 }
 
 /// The access of the walk's level begins at `at`.
-void WalkUnit::access(Walk& walk, Transaction* t, Cycle at) {
+void WalkUnit::access(Walk& walk, WalkEvent* event, Cycle at) {
   if (walk.level == client_.table(walk.page.pid()).leaf()) walk.at_leaf = at;
   ++stats_.accesses[static_cast<std::size_t>(walk.kind)];
   if (concurrency_) observe(walk);
-  if (access_ != nullptr && access_->access(walk, t, at)) return;
-  read(walk.level, walk.page, t, access_handler_, at);
+  if (access_ != nullptr && access_->access(walk, event, at)) return;
+  read(walk.level, walk.page, event, access_handler_, at);
 }
 
 void WalkUnit::observe(const Walk& walk) {
@@ -299,19 +299,19 @@ void WalkUnit::observe(const Walk& walk) {
                      table.prefix(walk.level, walk.page.number()));
 }
 
-void WalkUnit::read(unsigned level, PageKey page, Transaction* t, HandlerId done, Cycle at) {
+void WalkUnit::read(unsigned level, PageKey page, Event* event, HandlerId done, Cycle at) {
   ++stats_.reads[level - 1];
   if (timing_.timing == WalkTiming::Memory) {
     // The walk cache's latency stands before the first access; memory adds it behind (see Dram::read).
-    t->user = static_cast<std::uint32_t>(at - partition_.now());
-    memory_->read_table(client_.table(page.pid()).line(level, page.number()), t, done);
+    const Cycle delay = at - partition_.now();
+    memory_->read_table(client_.table(page.pid()).line(level, page.number()), event, done, delay);
     return;
   }
-  partition_.schedule(t, done, at + timing_.cycles_per_level);
+  partition_.schedule(event, done, at + timing_.cycles_per_level);
 }
 
-void WalkUnit::accessed(Transaction* t) {
-  Walk& walk = walk_of(*t);
+void WalkUnit::accessed(WalkEvent* event) {
+  Walk& walk = *event->what;
   const PageTable& table = client_.table(walk.page.pid());
   const unsigned level = walk.level;
   if (walk.begins_again) {
@@ -322,26 +322,26 @@ void WalkUnit::accessed(Transaction* t) {
       access_->ended(walk);
       access_->begins(walk);
     }
-    walk_on(walk, t, level, walk.looked_up);
+    walk_on(walk, event, level, walk.looked_up);
     return;
   }
   if (level > table.leaf()) {
     if (present(level, walk.page) || walk.kind == WalkKind::Update) {
       cache_.fill(walk.page, table.leaf(), level);
       --walk.level;
-      walk_on(walk, t, level, partition_.now());
+      walk_on(walk, event, level, partition_.now());
       return;
     }
     walk.cut_short = true;
     walk.at_leaf = partition_.now();
   }
-  partition_.pool().release(t);
+  partition_.pool().release(event);
   end(walk, level);
 }
 
 /// The line with the entry of `level` has come, and the walk's next access begins at `at`.
-void WalkUnit::walk_on(Walk& walk, Transaction* t, unsigned level, Cycle at) {
-  access(walk, t, at);
+void WalkUnit::walk_on(Walk& walk, WalkEvent* event, unsigned level, Cycle at) {
+  access(walk, event, at);
   if (order_ == nullptr) return;
   order_->line_arrived(walk, level, false, served_);
   take_served();

@@ -63,8 +63,8 @@ class WalkClient {
 class WalkMemory {
  public:
   virtual ~WalkMemory() = default;
-  /// `t` fires at `done` when the line is there.
-  virtual void read_table(PhysLine line, Transaction* t, HandlerId done) = 0;
+  /// Reads the line, from `delay` cycles from now on: `event` fires at `done` when it is there.
+  virtual void read_table(PhysLine line, Event* event, HandlerId done, Cycle delay) = 0;
 };
 
 class WalkUnit {
@@ -122,13 +122,11 @@ class WalkUnit {
   /// No request that writes the page's entry is walking.
   bool may_start(const Walk& walk) const;
 
-  /// Reads the entry of `level` for a page, from `at` on, as the baseline does: `t` fires at `done`.
-  void read(unsigned level, PageKey page, Transaction* t, HandlerId done, Cycle at);
-  /// Gives a walk (in `t`, as WalkAccess::access had it) the entry it waits for.
-  void accessed(Transaction* t);
+  /// Reads the entry of `level` for a page, from `at` on, as the baseline does: `event` fires at `done`.
+  void read(unsigned level, PageKey page, Event* event, HandlerId done, Cycle at);
+  /// Gives a walk (in `event`, as WalkAccess::access had it) the entry it waits for.
+  void accessed(WalkEvent* event);
   HandlerId accessed_handler() const { return access_handler_; }
-  /// The walk that an access is for.
-  static Walk& walk_of(const Transaction& t) { return *t.carried<Walk>(); }
   WalkStats& stats() { return stats_; }
   /// Observes which page-table reads fall into lines that other walks need too.
   void measure_concurrency() { concurrency_ = std::make_unique<WalkConcurrency>(); }
@@ -150,7 +148,7 @@ class WalkUnit {
   }
   bool has_walker() const { return spec_.walkers == 0 || walking_.size() < spec_.walkers; }
   void pump();
-  void on_choose(Transaction* t);
+  void on_choose(Event* event);
   bool choose_and_start();
   bool start_next();
   void refill();
@@ -161,8 +159,8 @@ class WalkUnit {
   void tell_of_room();
   void start(Walk& walk);
   void begin(Walk& walk);
-  void access(Walk& walk, Transaction* t, Cycle at);
-  void walk_on(Walk& walk, Transaction* t, unsigned level, Cycle at);
+  void access(Walk& walk, WalkEvent* event, Cycle at);
+  void walk_on(Walk& walk, WalkEvent* event, unsigned level, Cycle at);
   void observe(const Walk& walk);
   static void put_by_age(List& waiting, Walk& walk);
   void enter(Walk& walk);
