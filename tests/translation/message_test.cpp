@@ -74,9 +74,9 @@ TEST(WalkKinds, OfDesignsComeBehindTheBaselineByName) {
 /// Each flag and each field alone, at its greatest value.
 TEST(Messages, CarryEveryFieldOverALink) {
   const auto carried = [](const Message& sent) {
-    Transaction t;
+    TranslationPacket t;
     sent.put(t);
-    EXPECT_EQ(t.reply, is_response(sent.kind));
+    EXPECT_EQ(t.traffic_class == TrafficClass::Response, is_response(sent.kind));
     return Message::get(t);
   };
   for (bool Message::*flag : {&Message::write, &Message::tells_done, &Message::faulted, &Message::held,

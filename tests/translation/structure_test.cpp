@@ -225,7 +225,7 @@ TEST(PageTableEntry, KeepsItsFieldsApart) {
   EXPECT_EQ(entry.bits() >> 63, 0U);
   entry.invalidate();
   EXPECT_FALSE(entry.valid());
-  EXPECT_EQ(entry.page().device(), DeviceId{0xff});
+  EXPECT_EQ(entry.page().device(), DeviceId{0x1fff});
 }
 
 TEST(PageTableLines, EightEntriesShareOne) {
