@@ -44,6 +44,27 @@ TEST(Limit, OfTheStoreBufferIsItsSize) {
   EXPECT_LT(time_of(test_system({"gpu.cu.store_buffer=2"}), 1, true), kTimes * round_trip);
 }
 
+/// Stores to pages whose translations have to come from the IOMMU take their room in the store buffer before they wait.
+TEST(Limit, OfTheStoreBufferHoldsForStoresThatWaitForTranslations) {
+  const auto with = [](const char* entries) {
+    auto script = std::make_shared<Script>();
+    const VirtAddr base = script->buffer(kTimes * kPageBytes, Placement::Distribute);
+    script->launch(groups_of(1), [=](const Script&, const Wave&) {
+      return [](VirtAddr first) -> Stream {
+        for (std::uint64_t i = 0; i < kTimes; ++i) {
+          co_yield store(4, [=](unsigned lane) { return lane == 0 ? first + i * kPageBytes : kIdle; });
+        }
+      }(base);
+    });
+    return simulate(test_system({std::string("gpu.cu.store_buffer=") + entries, "gpu.l1_tlb.mshrs=32"}, "ats-4gpu"),
+                    {script})
+        .result.cycles;
+  };
+  const Cycle round_trip = 2 * test_system({}, "ats-4gpu").link.latency;
+  EXPECT_GE(with("1"), kTimes * round_trip);
+  EXPECT_LT(with("16"), kTimes * round_trip * 2 / 3);
+}
+
 /// The loads of touch(), each when the one before it has come.
 Cycle time_when_waiting(const SystemSpec& system, unsigned home) {
   auto script = std::make_shared<Script>();

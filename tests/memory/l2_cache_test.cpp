@@ -14,9 +14,16 @@ constexpr Cycle kMemory = 1000;  ///< latency of memory, so long that a line is 
 /// An L2 cache alone, in front of a memory with a fixed latency; a script asks for lines and for flushes.
 class Bench final : public L2Client {
  public:
-  explicit Bench(std::uint32_t write_queue = 64)
+  struct Options {
+    std::uint32_t write_queue = 64;
+    std::uint64_t size = 4096;
+    Bandwidth bandwidth = DramSpec{}.channel_bandwidth;
+  };
+
+  Bench() : Bench(Options{}) {}
+  explicit Bench(const Options& options)
       : partition_(DeviceId{0}, 1),
-        cache_(partition_, cache_spec(), dram_spec(write_queue), kLine, 1'000'000'000, *this, masks_, nullptr),
+        cache_(partition_, cache_spec(options), dram_spec(options), kLine, 1'000'000'000, *this, masks_, nullptr),
         handler_(partition_.add_handler<&Bench::on_step>(this)) {}
 
   void store(Cycle at, unsigned line, unsigned bytes) {
@@ -49,9 +56,11 @@ class Bench final : public L2Client {
   const std::vector<Flushed>& flushes() const { return flushes_; }
   L2Stats& stats() { return cache_.stats(); }
   std::uint64_t memory_writes() { return cache_.dram().stats().writes; }
+  /// When the last store was ordered.
+  Cycle last_ordered() const { return last_ordered_; }
 
   void lines_served(LineRequest* request) override { partition_.pool().release(request); }
-  void stores_ordered(unsigned, PhysPage, unsigned) override {}
+  void stores_ordered(unsigned, PhysPage, unsigned) override { last_ordered_ = partition_.now(); }
   void answer(LineRequest* request, Cycle) override { partition_.pool().release(request); }
   Spacing reply_spacing(const LineRequest&) const override { return Spacing::every(1); }
   void requests_taken(DeviceId, std::uint32_t) override {}
@@ -59,20 +68,21 @@ class Bench final : public L2Client {
   void flushed() override { flushes_.push_back({partition_.now(), stats().flushed_lines, memory_writes()}); }
 
  private:
-  static L2Spec cache_spec() {
+  static L2Spec cache_spec(const Options& options) {
     L2Spec spec;
-    spec.size = 4096;
+    spec.size = options.size;
     spec.ways = 4;
     spec.banks = 2;
     return spec;
   }
-  static DramSpec dram_spec(std::uint32_t write_queue) {
+  static DramSpec dram_spec(const Options& options) {
     DramSpec spec;
     spec.model = DramModel::Fixed;
     spec.capacity = 1 << 20;
     spec.channels = 1;
     spec.latency = kMemory;
-    spec.write_queue = write_queue;
+    spec.write_queue = options.write_queue;
+    spec.channel_bandwidth = options.bandwidth;
     return spec;
   }
   void ask(Cycle at, RequestKind kind, unsigned line, LineRequest* request) {
@@ -97,6 +107,7 @@ class Bench final : public L2Client {
   HandlerId handler_;
   HandlerId flush_handler_ = partition_.add_handler<&Bench::on_flush>(this);
   std::vector<Flushed> flushes_;
+  Cycle last_ordered_ = 0;
 };
 
 TEST(Flush, OfWholeLinesIsDoneAtOnce) {
@@ -165,13 +176,33 @@ TEST(Flush, CountsALineOnceThatHasManyStores) {
 }
 
 TEST(Flush, HasRoomMadeForItWhereMemoryTakesFewWrites) {
-  Bench bench(1);
+  Bench bench({.write_queue = 1});
   for (unsigned line = 0; line < 16; ++line) bench.store(line, line, line % 2 == 0 ? kLine : 4);
   bench.flush(20);
   bench.run();
   ASSERT_EQ(bench.flushes().size(), 1U);
   EXPECT_EQ(bench.flushes()[0].lines, 16U);
   EXPECT_EQ(bench.flushes()[0].writes, 16U);
+}
+
+// A line takes memory 64 cycles, and two may wait there.
+TEST(Flush, IsDoneWhenMemoryHasTakenTheLastLine) {
+  Bench bench({.write_queue = 2, .bandwidth = 1_GBps});
+  for (unsigned line = 0; line < 16; ++line) bench.store(line, line, kLine);
+  bench.flush(20);
+  bench.run();
+  ASSERT_EQ(bench.flushes().size(), 1U);
+  EXPECT_EQ(bench.flushes()[0].writes, 16U);
+  EXPECT_GE(bench.flushes()[0].when, 20U + (16 - 3) * 64);
+}
+
+// A cache of 8 lines: all but the first 8 of the stores put a dirty line out.
+TEST(Store, OfAWholeLineWaitsUntilMemoryTakesItsVictim) {
+  Bench bench({.write_queue = 2, .size = 8 * kLine, .bandwidth = 1_GBps});
+  for (unsigned line = 0; line < 40; ++line) bench.store(line, line, kLine);
+  bench.run();
+  EXPECT_EQ(bench.memory_writes(), 32U);
+  EXPECT_GE(bench.last_ordered(), (32U - 3) * 64);
 }
 
 /// Each caller hears of its own flush, and what was ordered before the second is there when that is done.

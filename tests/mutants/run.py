@@ -2,7 +2,7 @@
 """The mutation test: weaves all mutants into a copy of the sources, builds it once, and runs the tests that come by
 each mutant's place until one of them fails.
 
-  run.py [names…]     the whole test, or only the mutants whose names contain one of these
+  run.py [names…]     the whole test, or only the mutants of these folders and those whose names contain one of these
   run.py --check      only whether every mutant still fits the sources
   run.py --list       what each mutant breaks
 
@@ -18,7 +18,9 @@ import json
 import math
 import os
 import pathlib
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,13 +31,17 @@ sys.dont_write_bytecode = True  # nothing is written beside the lists
 import weave
 
 BUILD = weave.ROOT / "build" / "mutants"
+PROGRAMS = BUILD / "programs"  # copies of what was built: another build meanwhile does not disturb a run
 SHARE_TO_DIE = 0.95
 MEMORY = 4 << 30  # a mutant may ask for memory without end
 PATIENCE = 10  # a test that takes this many times as long as without a mutant, and a while more, hangs
 A_WHILE = 5.0
 ASLEEP = 60  # so many times as long by the clock, and it sleeps
 LONGEST = 600.0  # of a test without a mutant
-SLOW = 5.0  # tests that take longer wait until all others have been tried
+SLOW = 1.0  # tests that take longer wait until all others of their part have been tried
+BATCH = 2.0  # quick tests run in one process as long as they take no longer together
+STARTS = "[ RUN      ] "
+FAILS = "[  FAILED  ] "
 
 
 @dataclasses.dataclass
@@ -53,7 +59,7 @@ class Test:
 @dataclasses.dataclass
 class Verdict:
     mutant: weave.Mutant
-    tests: int  # that come by its place
+    tests: int  # that come by its place and passed
     killer: str = ""
     how: str = ""
     seconds: float = 0  # of processor time
@@ -87,6 +93,9 @@ def build(programs, jobs):
         if log.returncode != 0:
             sys.stderr.write(log.stdout)
             raise SystemExit("nearfar: error: the mutants could not be built")
+    PROGRAMS.mkdir(exist_ok=True)
+    for program in programs:  # what a run that was stopped has left may still be running
+        shutil.copy2(BUILD / "build" / "tests" / program, PROGRAMS / "new").replace(PROGRAMS / program)
 
 
 # ---------------------------------------------------------------------------------------------------------- the tests
@@ -101,29 +110,47 @@ def limit(seconds):
     return set_limits
 
 
-def run_test(test, seconds, **environment):
-    """Runs one test alone: how it failed, or nothing; and its processor time, which other load does not change."""
+def last_of(output):
+    """The test in which a program ended: the first that failed, or, where it crashed, the one that had begun."""
+    name = ""
+    for line in output:
+        if line.startswith(STARTS):
+            name = line.removeprefix(STARTS).strip()
+        elif line.startswith(FAILS):
+            return re.split(r",? \(|, where", line.removeprefix(FAILS).strip())[0]
+    return name
+
+
+def run_tests(tests, seconds, **environment):
+    """Runs tests of one program until one fails: which one and how, or nothing; and their processor time, which other
+    load does not change."""
     # Properties are tried with the same random cases each time.
     variables = {**os.environ, "RC_PARAMS": "seed=1", **environment}
-    command = [BUILD / "build" / "tests" / test.program, f"--gtest_filter={test.name}", "--gtest_brief=1"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=variables,
-                               preexec_fn=limit(seconds))
-    asleep = threading.Timer(ASLEEP * seconds, process.kill)  # one that waits for ever uses no processor time
-    asleep.start()
-    _, status, usage = os.wait4(process.pid, 0)
-    asleep.cancel()
-    process.returncode = status  # so that nobody waits for it again
+    command = [PROGRAMS / tests[0].program, "--gtest_fail_fast", "--gtest_color=no",
+               "--gtest_filter=" + ":".join(test.name for test in tests)]
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.DEVNULL, env=variables,
+                                   preexec_fn=limit(seconds))
+        asleep = threading.Timer(ASLEEP * seconds, process.kill)  # one that waits for ever uses no processor time
+        asleep.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        asleep.cancel()
+        process.returncode = status  # so that nobody waits for it again
+        output.seek(0)
+        name = last_of(output)
     used = usage.ru_utime + usage.ru_stime
     if os.WIFSIGNALED(status):
-        return "hangs" if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL) else "crashes", used
-    return "" if os.WEXITSTATUS(status) == 0 else "fails", used
+        how = "hangs" if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL) else "crashes"
+    else:
+        how = "" if os.WEXITSTATUS(status) == 0 else "fails"
+    return next((test for test in tests if test.name == name), tests[0]) if how else None, how, used
 
 
 def list_tests():
     """All tests that the list of killers names, each once."""
     tests = {}
     for rank, program, pattern in killers():
-        listed = subprocess.run([BUILD / "build" / "tests" / program, "--gtest_list_tests", f"--gtest_filter={pattern}"],
+        listed = subprocess.run([PROGRAMS / program, "--gtest_list_tests", f"--gtest_filter={pattern}"],
                                 stdout=subprocess.PIPE, text=True, check=True).stdout
         suite = ""
         for line in listed.splitlines():
@@ -138,28 +165,35 @@ def list_tests():
 
 
 class Notes:
-    """What is known of this build: the tests' times, what they come by, and the verdicts so far. A run that was stopped
-    goes on from here; a build that differs in a bit begins anew. Which test killed a mutant last is kept over builds,
-    since it is tried first: that is only an order."""
+    """What is known of this build: the tests' times, what they come by, which mutants they have killed and which not. A
+    run that was stopped goes on from here. What is known of a program holds until that program changes; but which test
+    killed a mutant last is kept, since it is tried first: that is only an order."""
 
     def __init__(self, programs, fresh):
         self.path = BUILD / "notes.json"
         self.lock = threading.Lock()
-        digest = hashlib.sha256()
-        for file in [weave.HERE / "killers.txt", *(BUILD / "build" / "tests" / program for program in programs)]:
-            digest.update(file.read_bytes())
+        now = {name: hashlib.sha256((PROGRAMS / name).read_bytes()).hexdigest() for name in programs}
         try:
             known = json.loads(self.path.read_text())
         except (OSError, ValueError):
             known = {}
-        same = known.get("build") == digest.hexdigest() and not fresh
-        self.all = {"build": digest.hexdigest(), "tests": known["tests"] if same else {},
-                    "verdicts": known["verdicts"] if same else {}, "killed_by": known.get("killed_by", {})}
+        before = {} if fresh else known.get("programs", {})
+        same = {name for name in programs if before.get(name) == now[name]}
+
+        def holds(label):
+            return label.split(".")[0] + "_tests" in same
+        self.all = {"programs": now,
+                    "tests": {label: what for label, what in known.get("tests", {}).items() if holds(label)},
+                    "killed": {name: what for name, what in known.get("killed", {}).items() if holds(what[0])},
+                    "passed": {name: [label for label in labels if holds(label)]
+                               for name, labels in known.get("passed", {}).items()},
+                    "spent": known.get("spent", {}) if same else {},
+                    "killed_by": known.get("killed_by", {})}
 
     def note(self, kind, name, value):
         with self.lock:
             self.all[kind][name] = value
-            self.path.with_suffix(".new").write_text(json.dumps(self.all, indent=1) + "\n")
+            self.path.with_suffix(".new").write_text(json.dumps(self.all) + "\n")
             self.path.with_suffix(".new").replace(self.path)
 
 
@@ -167,7 +201,7 @@ def measure(test, notes):
     """Runs a test without a mutant: it must pass, and tells its time and the mutants it comes by."""
     if test.label() not in notes.all["tests"]:
         with tempfile.NamedTemporaryFile() as reached:
-            how, seconds = run_test(test, LONGEST, NEARFAR_MUTANTS_REACHED=reached.name)
+            _, how, seconds = run_tests([test], LONGEST, NEARFAR_MUTANTS_REACHED=reached.name)
             if how:
                 return f"{test.label()} {how} without any mutant"
             notes.note("tests", test.label(), [seconds, sorted(map(int, pathlib.Path(reached.name).read_text().split()))])
@@ -176,26 +210,65 @@ def measure(test, notes):
     return ""
 
 
-def try_mutant(mutant, tests, notes):
-    number = weave.id_of(mutant.name)
-    reaching = [test for test in tests if number in test.reached]
-    if mutant.name in notes.all["verdicts"]:
-        return Verdict(mutant, len(reaching), *notes.all["verdicts"][mutant.name])
-    verdict = Verdict(mutant, len(reaching))
-    hint = notes.all["killed_by"].get(mutant.name)
+def batches(tests):
+    """Tests that follow each other as one process, as long as they belong to one program and are quick together."""
+    batch = []
+    for test in tests:
+        if batch and (test.program != batch[0].program or sum(t.seconds for t in batch) + test.seconds > BATCH):
+            yield batch
+            batch = []
+        batch.append(test)
+    if batch:
+        yield batch
 
-    def order(test):
-        part, line = test.rank
-        return part, test.label() != hint, test.seconds > SLOW, line, test.seconds
-    for test in sorted(reaching, key=order):
-        how, used = run_test(test, PATIENCE * test.seconds + A_WHILE, NEARFAR_MUTANT=mutant.name)
-        verdict.seconds += used
-        if how:
-            verdict.killer, verdict.how = test.label(), how
-            notes.note("killed_by", mutant.name, verdict.killer)
+
+def measure_all(tests, notes, pool):
+    wrong = [text for text in pool.map(lambda test: measure(test, notes), tests) if text]
+    if wrong:
+        raise SystemExit("\n".join(f"nearfar: error: {text}" for text in wrong))
+
+
+def try_mutant(mutant, tests, notes):
+    """Runs those of the tests that come by a mutant, and have not passed with it before, until one fails."""
+    number = weave.id_of(mutant.name)
+    passed = list(notes.all["passed"].get(mutant.name, []))
+    left = [test for test in tests if number in test.reached and test.label() not in passed]
+    for batch in batches(sorted(left, key=lambda test: (test.seconds > SLOW, *test.rank, test.seconds))):
+        killer, how, used = run_tests(batch, PATIENCE * sum(test.seconds for test in batch) + A_WHILE,
+                                      NEARFAR_MUTANT=mutant.name)
+        spent = notes.all["spent"].get(mutant.name, 0.0) + used
+        notes.note("spent", mutant.name, spent)
+        if killer is not None:
+            notes.note("killed_by", mutant.name, killer.label())
+            notes.note("killed", mutant.name, [killer.label(), how])
+            return
+        passed += [test.label() for test in batch]
+        notes.note("passed", mutant.name, passed)
+
+
+def run_mutants(mutants, tests, notes, pool):
+    """Part by part of the list of killers: what has survived one part goes on to the next, the tests of which are not
+    even measured before. Whichever test killed a mutant last is tried before all."""
+    def alive():
+        return [mutant for mutant in mutants if mutant.name not in notes.all["killed"]]
+    by_label = {test.label(): test for test in tests}
+    last = {name: by_label[label] for name, label in notes.all["killed_by"].items() if label in by_label}
+    again = [mutant for mutant in alive() if mutant.name in last]
+    measure_all({last[mutant.name].label(): last[mutant.name] for mutant in again}.values(), notes, pool)
+    list(pool.map(lambda mutant: try_mutant(mutant, [last[mutant.name]], notes), again))
+    for part in sorted({test.rank[0] for test in tests}):
+        here = [test for test in tests if test.rank[0] == part]
+        if not alive():
             break
-    notes.note("verdicts", mutant.name, [verdict.killer, verdict.how, verdict.seconds])
-    return verdict
+        say(f"part {part + 1}: measuring {len(here)} tests without a mutant")
+        measure_all(here, notes, pool)
+        say(f"part {part + 1}: running {len(alive())} mutants")
+        list(pool.map(lambda mutant: try_mutant(mutant, here, notes), alive()))
+
+
+def verdict_of(mutant, notes):
+    passed = len(notes.all["passed"].get(mutant.name, []))
+    return Verdict(mutant, passed, *notes.all["killed"].get(mutant.name, ["", ""]), notes.all["spent"].get(mutant.name, 0.0))
 
 
 # ---------------------------------------------------------------------------------------------------------- the table
@@ -241,7 +314,8 @@ def main():
         return 2
     if options.check:
         return 0
-    chosen = [m for m in mutants if not options.names or any(name in m.name for name in options.names)]
+    chosen = [m for m in mutants
+              if not options.names or any(name in m.name or m.file.startswith(name + "/") for name in options.names)]
     if not chosen:
         print("no mutant has such a name; --list shows them", file=sys.stderr)
         return 2
@@ -259,15 +333,10 @@ def main():
     tests = list_tests()
     notes = Notes(programs, options.fresh)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        say(f"running {len(tests)} tests without a mutant")
-        wrong = [text for text in pool.map(lambda test: measure(test, notes), tests) if text]
-        if wrong:
-            raise SystemExit("\n".join(f"nearfar: error: {text}" for text in wrong))
-        say(f"running {len(chosen)} mutants")
-        verdicts = []
-        for verdict in pool.map(lambda mutant: try_mutant(mutant, tests, notes), chosen):
-            print(row(verdict), flush=True)
-            verdicts.append(verdict)
+        run_mutants(chosen, tests, notes, pool)
+    verdicts = [verdict_of(mutant, notes) for mutant in chosen]
+    for verdict in verdicts:
+        print(row(verdict))
     return 0 if report(verdicts) else 1
 
 

@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", options.seed, "of the first episode; the others follow");
   app.add_option("--jobs", options.jobs, "episodes at a time; the number of cores by default");
   std::uint64_t episode_seconds = 120;
-  app.add_option("--episode-seconds", episode_seconds, "an episode that takes longer hangs, which is a failure");
+  app.add_option("--episode-seconds", episode_seconds, "an episode that takes more processor time hangs: a failure");
   app.add_flag("--go-on", options.go_on, "go on after a failure, and shrink none");
   app.add_flag("--quiet", quiet, "no lines while it runs");
   app.add_option("--episode", episode, "run one episode, with the options below, in this process");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,10 @@ namespace nearfar::tester {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// An episode's time is that of the processor, which other load does not change. So many times as long by the clock,
+/// and it sleeps.
+constexpr int kAsleep = 60;
 
 /// What an episode's process sends back; the text of a failure follows.
 struct Answer {
@@ -59,13 +64,16 @@ void write_all(int to, const void* data, std::size_t bytes) {
 class Child {
  public:
   Child(std::uint64_t seed, const Cuts& cuts, std::chrono::seconds at_most)
-      : seed_(seed), at_most_(at_most), until_(Clock::now() + at_most) {
+      : seed_(seed), at_most_(at_most), until_(Clock::now() + kAsleep * at_most) {
     int ends[2];
     if (::pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
     pid_ = ::fork();
     if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
     if (pid_ == 0) {
       ::close(ends[0]);
+      const auto seconds = static_cast<rlim_t>(at_most.count());
+      const rlimit limit{seconds, seconds + 1};
+      ::setrlimit(RLIMIT_CPU, &limit);
       run_and_answer(seed, cuts, ends[1]);
     }
     ::close(ends[1]);
@@ -100,7 +108,9 @@ class Child {
     pid_ = 0;
     Outcome outcome;
     if (text_.size() >= sizeof(Answer)) std::memcpy(&outcome.answer, text_.data(), sizeof(Answer));
-    if (WIFSIGNALED(status)) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
+      outcome = give_up();
+    } else if (WIFSIGNALED(status)) {
       outcome.failure =
           fmt::format("the process died of signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
     } else if (WEXITSTATUS(status) != 0 || text_.size() < sizeof(Answer)) {

@@ -19,12 +19,12 @@ struct SoakOptions {
   std::uint64_t episodes = ~std::uint64_t{0};                     ///< how many at most
   std::uint64_t accesses = ~std::uint64_t{0};                     ///< no episode starts when so many have been made
   std::chrono::milliseconds time = std::chrono::hours(24 * 365);  ///< nor after this
-  std::chrono::seconds episode_time{120};                         ///< an episode that takes longer hangs
-  std::chrono::seconds shrink_time{60};                           ///< for making a failure smaller
-  std::chrono::seconds try_time{5};                               ///< for one smaller episode
-  unsigned jobs = 1;                                              ///< episodes at a time
-  bool go_on = false;                                             ///< after a failure
-  Cuts cuts;                                                      ///< for every episode
+  std::chrono::seconds episode_time{120};  ///< of the processor; an episode that takes longer hangs
+  std::chrono::seconds shrink_time{60};    ///< for making a failure smaller
+  std::chrono::seconds try_time{5};        ///< for one smaller episode
+  unsigned jobs = 1;                       ///< episodes at a time
+  bool go_on = false;                      ///< after a failure
+  Cuts cuts;                               ///< for every episode
 };
 
 struct Failure {

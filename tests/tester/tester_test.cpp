@@ -169,6 +169,9 @@ TEST(RandomTester, TellsOfAnEpisodeThatDoesNotEnd) {
   const auto failure = failure_of(3, {}, std::chrono::seconds(0));
   ASSERT_TRUE(failure.has_value());
   EXPECT_EQ(*failure, "the episode has not ended after 0 seconds");
+  Cuts long_one;
+  long_one.operations = 1'000'000;
+  EXPECT_EQ(failure_of(3, long_one, std::chrono::seconds(1)), "the episode has not ended after 1 seconds");
 }
 
 TEST(RandomTester, ItsOwnFailuresAreNotForgotten) {

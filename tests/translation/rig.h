@@ -347,7 +347,7 @@ class Rig {
     auto made = std::make_unique<PageTable>(options_.gmmu.table.levels, options_.gmmu.size, [this, device] {
       return PhysPage{device, next_table_frame_++};
     });
-    made->cover(first, count);
+    if (options_.gmmu.table.upper == UpperLevels::Prebuilt) made->cover(first, count);
     return made;
   }
 

@@ -84,6 +84,34 @@ TEST(L2TlbHit, CostsItsLookup) {
   EXPECT_EQ(rig.answered(0, 5, 1), 1011U);
 }
 
+// One MSHR: while page 5 has it, page 6 waits for it, and page 7, which the TLB holds, behind that.
+TEST(L2TlbHit, WaitsBehindLookupsThatWaitForARegister) {
+  RigOptions options = RigOptions::mmu(1);
+  options.l2_tlb.mshrs = 1;
+  Rig rig(options, 0, 16);
+  for (const std::uint64_t page : {5, 6, 7}) rig.own(0, page);
+  rig.ask(0, 7, 0);
+  rig.ask(0, 5, 1000, false, 1);
+  rig.ask(0, 6, 1001, false, 2);
+  rig.ask(0, 7, 1002, false, 3);
+  rig.run();
+  EXPECT_GT(rig.answered(0, 5, 1), 1100U);
+  EXPECT_EQ(rig.answered(0, 7, 3), rig.answered(0, 5, 1));
+  EXPECT_EQ(rig.l2(0).stats().blocked_lookups, 2U);
+}
+
+TEST(Walk, EndsAtATableEntryThatLeadsNowhere) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.table.upper = UpperLevels::OnDemand;
+  Rig rig(options, 0, 16);
+  rig.ask(0, 5, 0);
+  rig.run();
+  EXPECT_EQ(walks(rig.gmmu(0).walkers(), WalkKind::Demand), 1U);
+  EXPECT_EQ(accesses(rig.gmmu(0).walkers(), WalkKind::Demand), 1U);
+  EXPECT_EQ(rig.mapping_of(0, 5).page.device(), DeviceId{0});
+  EXPECT_TRUE(rig.idle());
+}
+
 TEST(Walkers, ServeInOrderOfArrival) {
   RigOptions options = RigOptions::mmu(1);
   options.gmmu.gmmu.walkers = 1;
@@ -113,6 +141,39 @@ TEST(Walkers, FullQueueBlocksTheMiss) {
   EXPECT_EQ(rig.gmmu(0).walkers().stats().blocked_cycles, 501U);
   EXPECT_EQ(rig.part(LatencyComponent::GmmuBlocked), 501U);
   EXPECT_EQ(rig.part(LatencyComponent::GmmuQueue), 501U + 602U + 202U);
+}
+
+// A walk goes on and another has the place in the queue when two messages come that need walks, one that asks for
+// something and one that answers: they enter in the order in which they came, whichever that is.
+TEST(Walkers, TakeMessagesInTheOrderInWhichTheyCame) {
+  for (const bool response_first : {false, true}) {
+    RigOptions options = RigOptions::mmu(1);
+    options.gmmu.gmmu.walkers = options.gmmu.gmmu.queue = 1;
+    Rig rig(options, 0, 64);
+    rig.own(0, 0);
+    rig.own(0, 1);
+    rig.ask(0, 0, 0);
+    rig.ask(0, 1, 10, false, 1);
+    const auto submit = [&](std::uint64_t page, WalkSource source) {
+      Walk& walk = rig.gmmu(0).walkers().make(WalkKind::Update, PageKey{0, page});
+      walk.mapping = {PhysPage{DeviceId{0}, page}, true, 0};
+      rig.gmmu(0).walkers().submit(walk, source);
+    };
+    rig.at(0, 100, [&] { submit(20, response_first ? WalkSource::Response : WalkSource::Request); });
+    rig.at(0, 110, [&] { submit(21, response_first ? WalkSource::Request : WalkSource::Response); });
+    Cycle first_alone = 0;
+    for (Cycle when = 500; when < 2000; when += 10) {
+      rig.at(0, when, [&, when] {
+        const PageTable& table = rig.gmmu(0).table(0);
+        EXPECT_TRUE(table.read(20).valid() || !table.read(21).valid()) << "at " << when;
+        if (table.read(20).valid() && !table.read(21).valid()) first_alone = when;
+      });
+    }
+    rig.run();
+    EXPECT_GT(first_alone, 0U);
+    EXPECT_TRUE(rig.gmmu(0).table(0).read(21).valid());
+    EXPECT_TRUE(rig.idle());
+  }
 }
 
 TEST(WalkCache, EvictsTheLeastRecentlyUsed) {
@@ -458,6 +519,38 @@ TEST(Replication, ReadersShareAndAWriterEndsIt) {
   EXPECT_FALSE(record.shared);
   EXPECT_TRUE(rig.mapping_of(1, 9).writable);
   EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
+// A GPU that lost its entry of a page which others read too may read it again, and no more.
+TEST(Replication, ReaderThatAsksAgainMayNotWrite) {
+  Rig rig(RigOptions::mmu(2, PagePolicy::Replication), 0, 64);
+  rig.own(0, 9);
+  PageRecord& record = rig.host().driver().record({0, 9});
+  record.shared = true;
+  record.holders.set(1);
+  rig.ask(1, 9, 0);
+  rig.run();
+  EXPECT_GT(rig.answered(1, 9), 0U);
+  EXPECT_FALSE(rig.mapping_of(1, 9).writable);
+  EXPECT_EQ(rig.uvm().replications, 0U);
+}
+
+// The load alone would get a copy that lets nobody write. The store of another compute unit comes while its walk goes
+// on.
+TEST(Replication, StoreThatJoinsALoadsMissGetsThePageToWriteTo) {
+  Rig rig(RigOptions::mmu(2, PagePolicy::Replication), 0, 64);
+  rig.ask(0, 9, 0);
+  rig.ask(1, 9, 10'000, false, 0);
+  rig.ask(1, 9, 10'050, true, 1);
+  rig.run();
+  EXPECT_EQ(rig.l2(1).stats().merges, 1U);
+  EXPECT_EQ(rig.uvm().replications, 0U);
+  EXPECT_GT(rig.answered(1, 9, 1), 10'050U);
+  for (const Answer& answer : rig.answers) {
+    EXPECT_TRUE(answer.gpu != 1 || answer.mapping.writable) << "compute unit " << answer.cu;
+  }
+  EXPECT_EQ(rig.host().driver().record({0, 9}).owner.device(), DeviceId{1});
   EXPECT_TRUE(rig.idle());
 }
 
