@@ -52,10 +52,16 @@ void CopyAgent::start(const CopyChunk& chunk) {
   } else if (chunk.from->device() != device()) {
     send(chunk.from->device(), ControlKind::CopyRead, chunk, header_);
   } else {
-    Transaction* t = partition_.pool().allocate();
-    put(*t, ControlKind::CopyRead, chunk);
-    on_control(t);
+    take_turn(ControlKind::CopyRead, chunk);
   }
+}
+
+/// A chunk that needs no link has its turn in the next cycle.
+void CopyAgent::take_turn(ControlKind kind, const CopyChunk& chunk) {
+  ++busy_;
+  Transaction* t = partition_.pool().allocate();
+  put(*t, kind, chunk);
+  partition_.schedule(t, turn_handler_, partition_.now() + 1);
 }
 
 void CopyAgent::on_control(Transaction* t) {
@@ -121,11 +127,9 @@ void CopyAgent::deliver(const CopyChunk& chunk) {
   const DeviceId to = chunk.to ? chunk.to->device() : host_;
   if (to != device()) {
     send(to, ControlKind::CopyData, chunk, header_ + chunk.lines * line_);
-    return;
+  } else {
+    take_turn(ControlKind::CopyData, chunk);
   }
-  Transaction* t = partition_.pool().allocate();
-  put(*t, ControlKind::CopyData, chunk);
-  on_control(t);
 }
 
 void CopyAgent::write(Transaction* t, const CopyChunk& chunk) {

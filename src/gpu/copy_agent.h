@@ -56,6 +56,7 @@ class CopyAgent {
 
   DeviceId device() const { return partition_.device(); }
   void send(DeviceId to, ControlKind kind, const CopyChunk& chunk, std::uint64_t bytes);
+  void take_turn(ControlKind kind, const CopyChunk& chunk);
   void on_turn(Transaction* t);
   void read(Transaction* t, const CopyChunk& chunk);
   void on_line(Transaction* t);
