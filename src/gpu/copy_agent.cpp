@@ -44,8 +44,14 @@ void CopyAgent::start(const CopyChunk& chunk) {
   } else if (chunk.from->device() != device()) {
     send(chunk.from->device(), CopyMessageKind::Read, chunk, header_);
   } else {
-    on_message(make(CopyMessageKind::Read, chunk));
+    take_turn(CopyMessageKind::Read, chunk);
   }
+}
+
+/// A chunk that needs no link has its turn in the next cycle.
+void CopyAgent::take_turn(CopyMessageKind kind, const CopyChunk& chunk) {
+  ++busy_;
+  partition_.schedule(make(kind, chunk), turn_handler_, partition_.now() + 1);
 }
 
 CopyMessage* CopyAgent::make(CopyMessageKind kind, const CopyChunk& chunk) {
@@ -117,9 +123,9 @@ void CopyAgent::deliver(const CopyChunk& chunk) {
   const DeviceId to = chunk.to ? chunk.to->device() : host_;
   if (to != device()) {
     send(to, CopyMessageKind::Data, chunk, header_ + chunk.lines * line_);
-    return;
+  } else {
+    take_turn(CopyMessageKind::Data, chunk);
   }
-  on_message(make(CopyMessageKind::Data, chunk));
 }
 
 void CopyAgent::write(const CopyChunk& chunk) {

@@ -71,6 +71,7 @@ class CopyAgent {
   DeviceId device() const { return partition_.device(); }
   CopyMessage* make(CopyMessageKind kind, const CopyChunk& chunk);
   void send(DeviceId to, CopyMessageKind kind, const CopyChunk& chunk, std::uint64_t bytes);
+  void take_turn(CopyMessageKind kind, const CopyChunk& chunk);
   void on_turn(CopyMessage* message);
   void read(const CopyChunk& chunk);
   void on_line(IndexEvent* event);

@@ -97,7 +97,7 @@ void CopyEngine::send_chunk(std::uint32_t number) {
   ++stats_.chunks;
   stats_.bytes += bytes;
   if (sent(job)) ready_.pop_front();
-  agent_.start(chunk);  // within the host's own memory it may end at once, and the copy with it
+  agent_.start(chunk);
 }
 
 /// The data oracle is told what a chunk will write, as programs know it.

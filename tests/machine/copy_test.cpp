@@ -128,6 +128,15 @@ TEST(Copy, OfPagesOfTheHostUsesNoLink) {
   EXPECT_EQ(run.count("host.dram.reads"), 64U);
 }
 
+TEST(Copy, OfManyChunksWithinTheHostTakesTurns) {
+  Program program;
+  const VirtAddr data = program.script->buffer(16 << 20, Placement::Host);
+  program.script->add_copy_in(data);
+  const Outcome run = simulate(test_system({"host.dma.chunk=128B", "host.dma.outstanding=4"}), {program.script}, false);
+  EXPECT_EQ(run.count("copies.chunks"), (16U << 20) / 128);
+  EXPECT_EQ(run.result.cycles, (16U << 20) / 128 / 4);
+}
+
 /// What a kernel wrote and the cache still holds is what is copied. (A read of a line that is dirty elsewhere would be
 /// the oracle's complaint.)
 TEST(Copy, TakesDirtyLinesAlong) {
