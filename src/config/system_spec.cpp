@@ -43,34 +43,35 @@ void DmaSpec::describe(Section& section) {
 }
 
 void SystemSpec::describe(Section& section) {
-  section.integer("gpus", gpus, {1, kMaxGpus}, "GPUs", "GPUs in the machine; all are alike.");
-  section.child("gpu", gpu, "Each GPU.");
+  section.integer("gpus", gpus, {1, kMaxGpus}, "GPUs", "Number of GPUs in the machine, which are all alike.");
+  section.child("gpu", gpu, "The parameters of each GPU.");
   section.child("host", host, "The host: its memory and the cache before it.");
-  section.child("link", link, "What joins GPUs and host.");
-  section.child("translation", translation, "Address translation.");
+  section.child("link", link, "The links between GPUs and host.");
+  section.child("translation", translation, "How addresses are translated.");
   section.child("iommu", iommu, "The IOMMU of systems whose GPUs have no page tables.");
   section.child("walk", walk, "What a page walk costs.");
-  section.child("page_table", page_table, "Page tables.");
-  section.child("page", page, "Pages.");
+  section.child("page_table", page_table, "The shape of page tables.");
+  section.child("page", page, "The pages of memory.");
   section.child("uvm", uvm, "The UVM driver.");
-  section.child("invalidate", invalidate, "Invalidation of the old mappings of a page that moves.");
+  section.child("invalidate", invalidate, "Invalidation of the old mappings of a page that migrates.");
   section.child("migration", migration, "Migration of pages.");
   Section placing = section.group("placement", "Where pages live.");
-  placing.choice<PagePolicy>("policy", policy,
-                             {{"pinned", PagePolicy::Pinned},
-                              {"on-touch", PagePolicy::OnTouch},
-                              {"first-touch", PagePolicy::FirstTouch},
-                              {"access-counter", PagePolicy::AccessCounter},
-                              {"replication", PagePolicy::Replication},
-                              {"no-fault", PagePolicy::NoFault}},
-                             "What a touch does to a page that is elsewhere (mmu): nothing, move it, move it the first "
-                             "time, map it and move it after many accesses, copy it for readers; or no page is ever "
-                             "elsewhere.");
+  placing.choice<PagePolicy>(
+      "policy", policy,
+      {{"pinned", PagePolicy::Pinned},
+       {"on-touch", PagePolicy::OnTouch},
+       {"first-touch", PagePolicy::FirstTouch},
+       {"access-counter", PagePolicy::AccessCounter},
+       {"replication", PagePolicy::Replication},
+       {"no-fault", PagePolicy::NoFault}},
+      "What a touch does to a page in another device's memory, with translation mmu: pinned is nothing, on-touch "
+      "migrates it, first-touch migrates it the first time, access-counter maps it and migrates it after many "
+      "accesses, replication copies it for readers, and with no-fault every GPU has every page from the start.");
   placing.choice<HostFirstTouch>("host_first_touch", host_first_touch,
                                  {{"move", HostFirstTouch::Move}, {"map", HostFirstTouch::Map}},
-                                 "access-counter: what the first touch does to a page on the host: moves it, or maps "
-                                 "it there until its counter is full.");
-  placing.child("access_counter", access_counter, "Access counters.");
+                                 "With policy access-counter, what the first touch does to a page on the host: move "
+                                 "migrates it, map maps it there until its counter is full.");
+  placing.child("access_counter", access_counter, "The access counters of GPUs.");
   placing.choice<InitialPlacement>(
       "initial", placement,
       {{"workload", InitialPlacement::Workload},
@@ -78,9 +79,9 @@ void SystemSpec::describe(Section& section) {
        {"distribute", InitialPlacement::Distribute},
        {"interleave", InitialPlacement::Interleave},
        {"blocks", InitialPlacement::Blocks}},
-      "At the start: as the workload says, or for all buffers: on the host, in equal runs "
-      "of pages over the GPUs (distribute: the last takes the rest; blocks: rounded up), or "
-      "page by page. Private tables stay private.");
+      "Where pages are at the start: workload is as the workload says, host is all on the host, distribute and blocks "
+      "are equal runs of pages over the GPUs (the last GPU gets the rest, or runs are rounded up), and interleave is "
+      "page by page; private tables stay private.");
   Section dispatching = section.group("dispatch", "How workgroups are split over the GPUs.");
   dispatching.choice<DispatchPolicy>("policy", dispatch,
                                      {{"workload", DispatchPolicy::Workload},
@@ -88,18 +89,18 @@ void SystemSpec::describe(Section& section) {
                                       {"blocks", DispatchPolicy::Blocks},
                                       {"round-robin", DispatchPolicy::RoundRobin},
                                       {"greedy", DispatchPolicy::Greedy}},
-                                     "As the workload says, or for all launches: equal runs of the split dimension, "
-                                     "runs of flattened workgroups, in turn, or one GPU after the other is filled.");
-  section.choice<RemoteCache>("remote_cache", remote_cache,
-                              {{"none", RemoteCache::None}, {"l1", RemoteCache::L1}, {"l1l2", RemoteCache::L1L2}},
-                              "Which caches of a GPU keep lines at home in other devices: none; the L1s until the next "
-                              "acquire; or the L1s and, of lines of other GPUs, the L2, written through and dropped at "
-                              "kernel boundaries and fences.");
+                                     "How workgroups are split over GPUs: workload is as the workload says, offset is "
+                                     "equal runs of the split dimension, blocks is runs of flattened workgroups, "
+                                     "round-robin is in turn, and greedy fills one GPU after the other.");
+  section.choice<RemoteCache>(
+      "remote_cache", remote_cache, {{"none", RemoteCache::None}, {"l1", RemoteCache::L1}, {"l1l2", RemoteCache::L1L2}},
+      "Which caches of a GPU keep lines at home in other devices: none; l1 is the L1s until the next acquire; l1l2 is "
+      "the L1s and, for lines of other GPUs, the L2, written through and dropped at kernel boundaries and fences.");
   section.child("boundary", boundary, "What happens when a kernel ends and the next one begins.");
   Section watching = section.group("watchdog", "When a run is given up.");
   watching.cycles("cycles", watchdog, {0, 1'000'000'000'000},
-                  "Cycles without progress that end a run (16 times that for one request that waits); 0: longer than "
-                  "anything takes by the system's latencies, bandwidths, page size and queues.");
+                  "Time without progress after which a run is given up, where a single wavefront may wait 16 times as "
+                  "long; 0 derives both bounds from the system's latencies, bandwidths, page size and queues.");
   section.child("perturb", perturb, "Small perturbations that show how far a result moves by chance.");
   for (const auto& plug_in : plug_ins) plug_in->describe(section);
 }

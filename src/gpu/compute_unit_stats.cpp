@@ -3,22 +3,27 @@
 namespace nearfar {
 
 void ComputeUnitStats::describe(StatVisitor& visitor) {
-  visitor.counter("instructions", "instructions", "Wavefront instructions issued, of every kind.", instructions);
+  visitor.counter("instructions", "instructions", "Wavefront instructions of every kind that compute units issued.",
+                  instructions);
   visitor.counter("accesses", "lines", "Line accesses of vector memory instructions after coalescing.", accesses);
-  visitor.counter("vector_loads", "instructions", "Vector load instructions.", vector_loads);
-  visitor.counter("vector_stores", "instructions", "Vector store instructions.", vector_stores);
-  visitor.counter("vector_atomics", "instructions", "Vector atomic instructions.", vector_atomics);
-  visitor.counter("scalar_loads", "instructions", "Scalar load instructions.", scalar_loads);
-  visitor.counter("local_instructions", "instructions", "Local-memory instructions.", local_instructions);
-  visitor.counter("barriers", "instructions", "Barrier instructions.", barriers);
-  visitor.counter("page_groups", "pages", "Pages touched, summed over vector memory instructions.", page_groups);
-  visitor.counter("simd_busy_cycles", "cycles", "Time that SIMDs executed vector instructions, summed.",
+  visitor.counter("vector_loads", "instructions", "Vector load instructions that compute units issued.", vector_loads);
+  visitor.counter("vector_stores", "instructions", "Vector store instructions that compute units issued.",
+                  vector_stores);
+  visitor.counter("vector_atomics", "instructions", "Vector atomic instructions that compute units issued.",
+                  vector_atomics);
+  visitor.counter("scalar_loads", "instructions", "Scalar load instructions that compute units issued.", scalar_loads);
+  visitor.counter("local_instructions", "instructions", "Local-memory instructions that compute units issued.",
+                  local_instructions);
+  visitor.counter("barriers", "instructions", "Barrier instructions that compute units issued.", barriers);
+  visitor.counter("page_groups", "pages", "Pages that a vector memory instruction touches, summed over instructions.",
+                  page_groups);
+  visitor.counter("simd_busy_cycles", "cycles", "Time that SIMDs executed vector instructions, summed over SIMDs.",
                   simd_busy_cycles);
   visitor.counter("stalled_instructions", "instructions",
-                  "Memory instructions that stalled in the load/store unit (registers, buffers or queues full).",
+                  "Memory instructions that stalled in the load/store unit since MSHRs, buffers or queues were full.",
                   stalled_instructions);
-  visitor.counter("waves", "wavefronts", "Wavefronts run.", waves);
-  visitor.counter("groups", "workgroups", "Workgroups run.", groups);
+  visitor.counter("waves", "wavefronts", "Wavefronts that compute units executed.", waves);
+  visitor.counter("groups", "workgroups", "Workgroups that compute units executed.", groups);
 }
 
 }  // namespace nearfar

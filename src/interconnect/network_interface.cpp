@@ -20,22 +20,36 @@ std::uint32_t wake_margin(std::uint32_t queue) { return std::clamp<std::uint32_t
 }  // namespace
 
 void LinkStats::describe(StatVisitor& visitor) {
-  visitor.counter("request_packets", "packets", "Requests sent to other devices.", request_packets);
-  visitor.counter("request_bytes", "bytes", "Bytes of these, headers included.", request_bytes);
-  visitor.counter("reply_packets", "packets", "Replies and acknowledgements sent to other devices.", reply_packets);
-  visitor.counter("reply_bytes", "bytes", "Bytes of these, headers included.", reply_bytes);
-  visitor.counter("control_packets", "packets", "Launch, workgroup and completion messages sent.", control_packets);
-  visitor.counter("control_bytes", "bytes", "Bytes of these.", control_bytes);
-  visitor.counter("message_packets", "packets", "Translation messages sent, pages included.", message_packets);
-  visitor.counter("message_bytes", "bytes", "Bytes of these.", message_bytes);
-  visitor.counter("forwarded_packets", "packets", "Packets of others passed on (ring, tree).", forwarded_packets);
-  visitor.counter("received_packets", "packets", "Packets received for this device.", received_packets);
-  visitor.counter("received_bytes", "bytes", "Bytes of these, headers included.", received_bytes);
-  visitor.counter("queued_requests", "packets", "Requests that had to wait for a credit or for the link.",
-                  queued_requests);
-  visitor.counter("credit_waits", "packets", "Requests that found no credit of their destination when they came.",
+  visitor.counter("request_packets", "packets", "Request packets that a device sent to other devices.",
+                  request_packets);
+  visitor.counter("request_bytes", "bytes", "Bytes of the request packets that a device sent, headers included.",
+                  request_bytes);
+  visitor.counter("reply_packets", "packets", "Reply and acknowledgement packets that a device sent to other devices.",
+                  reply_packets);
+  visitor.counter("reply_bytes", "bytes",
+                  "Bytes of the reply and acknowledgement packets that a device sent, headers included.", reply_bytes);
+  visitor.counter("control_packets", "packets",
+                  "Control packets that a device sent: messages of launches, workgroups and completions.",
+                  control_packets);
+  visitor.counter("control_bytes", "bytes", "Bytes of the control packets that a device sent.", control_bytes);
+  visitor.counter("message_packets", "packets",
+                  "Packets of translation messages and of migrating pages that a device sent.", message_packets);
+  visitor.counter("message_bytes", "bytes", "Bytes of the translation messages and migrating pages that a device sent.",
+                  message_bytes);
+  visitor.counter("forwarded_packets", "packets",
+                  "Packets between other devices that a device forwarded (topologies ring and pcie-tree).",
+                  forwarded_packets);
+  visitor.counter("received_packets", "packets", "Packets that a device received as their destination.",
+                  received_packets);
+  visitor.counter("received_bytes", "bytes",
+                  "Bytes of the packets that a device received as their destination, headers included.",
+                  received_bytes);
+  visitor.counter("queued_requests", "packets",
+                  "Request packets that waited at their sender for a credit or for the link.", queued_requests);
+  visitor.counter("credit_waits", "packets",
+                  "Request packets that found no credit of their destination when they reached the network interface.",
                   credit_waits);
-  visitor.counter("busy_cycles", "cycles", "Time that the device's outputs were sending, summed over them.",
+  visitor.counter("busy_cycles", "cycles", "Time that the outputs of a device were sending, summed over outputs.",
                   busy_cycles);
 }
 

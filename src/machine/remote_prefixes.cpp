@@ -37,12 +37,15 @@ void RemotePrefixStats::add(const std::vector<const std::vector<GmmuEvent>*>& gp
 
 void RemotePrefixStats::describe(StatVisitor& visitor) {
   for (std::size_t level = 2; level <= 5; ++level) {
-    visitor.counter(fmt::format("remote_pw_cache_hits.L{}", level), "faults",
-                    fmt::format("Faults for which level {} was the lowest entry in any other GPU's walk cache.", level),
-                    hits[level - 2]);
+    visitor.counter(
+        fmt::format("remote_pw_cache_hits.L{}", level), "faults",
+        fmt::format(
+            "Far faults for which level {} was the lowest entry of the page in the page-walk cache of any other GPU.",
+            level),
+        hits[level - 2]);
   }
-  visitor.counter("remote_pw_cache_hits.none", "faults", "Faults for which no other GPU's walk cache had an entry.",
-                  none);
+  visitor.counter("remote_pw_cache_hits.none", "faults",
+                  "Far faults for which the page-walk cache of no other GPU had an entry of the page.", none);
 }
 
 }  // namespace nearfar

@@ -68,24 +68,31 @@ void SharingStats::add_snapshots(const std::vector<const std::vector<L2Tlb::Snap
 
 void SharingStats::describe(StatVisitor& visitor) {
   for (std::size_t k = 0; k < kMost; ++k) {
-    visitor.counter(fmt::format("pages.shared_by.{}", k + 1), "pages",
-                    fmt::format("Pages that exactly {} GPUs touched (the last name: that many or more).", k + 1),
-                    pages[k]);
+    visitor.counter(
+        fmt::format("pages.shared_by.{}", k + 1), "pages",
+        fmt::format("Pages that exactly {} GPUs touched (in the statistic with the highest number, that many or more).",
+                    k + 1),
+        pages[k]);
     visitor.counter(fmt::format("accesses.to_pages_shared_by.{}", k + 1), "lines",
-                    fmt::format("Line accesses to pages that {} GPUs touched.", k + 1), accesses[k]);
+                    fmt::format("Line accesses to pages that exactly {} GPUs touched (in the statistic with the "
+                                "highest number, that many or more).",
+                                k + 1),
+                    accesses[k]);
   }
   visitor.counter("accesses.reads_to_shared", "lines", "Loads of lines of pages that several GPUs touched.",
                   reads_to_shared);
   visitor.counter("accesses.writes_to_shared", "lines", "Stores to lines of pages that several GPUs touched.",
                   writes_to_shared);
-  visitor.counter("tlb.snapshot.count", "snapshots", "Instants at which the contents of all TLBs were compared.",
-                  snapshots);
-  visitor.counter("tlb.snapshot.in_one_l2", "pages", "Pages in one L2 TLB at these instants, summed.", held.in_one_l2);
-  visitor.counter("tlb.snapshot.in_several_l2", "pages", "Pages in several L2 TLBs at these instants, summed.",
+  visitor.counter("tlb.snapshot.count", "snapshots",
+                  "Snapshots at which the contents of all L2 TLBs and of the IOMMU TLB were compared.", snapshots);
+  visitor.counter("tlb.snapshot.in_one_l2", "pages", "Pages that exactly one L2 TLB held, summed over snapshots.",
+                  held.in_one_l2);
+  visitor.counter("tlb.snapshot.in_several_l2", "pages", "Pages that several L2 TLBs held, summed over snapshots.",
                   held.in_several_l2);
   visitor.counter("tlb.snapshot.in_l2_and_iommu", "pages",
-                  "Pages in an L2 TLB and in the IOMMU TLB at these instants, summed.", held.in_l2_and_iommu);
-  visitor.counter("tlb.snapshot.total", "pages", "Different pages in any of these TLBs, summed.", held.total);
+                  "Pages that an L2 TLB and the IOMMU TLB held at once, summed over snapshots.", held.in_l2_and_iommu);
+  visitor.counter("tlb.snapshot.total", "pages",
+                  "Different pages that any L2 TLB or the IOMMU TLB held, summed over snapshots.", held.total);
 }
 
 }  // namespace nearfar

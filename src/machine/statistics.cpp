@@ -28,25 +28,32 @@ struct Ratio {
   const char* sentence;
 };
 constexpr Ratio kRatios[] = {
-    {"l1v.load_hit_rate", "l1v.load_hits", "l1v.load_lines", "Share of the lines of vector loads that the L1 held."},
-    {"l1s.load_hit_rate", "l1s.load_hits", "l1s.load_lines", "Share of scalar loads that the scalar L1 held."},
-    {"l2.read_hit_rate", "l2.read_hits", "l2.reads", "Share of reads that the L2 held."},
-    {"l2.write_hit_rate", "l2.write_hits", "l2.writes", "Share of writes that found their line in the L2."},
-    {"llc.read_hit_rate", "llc.read_hits", "llc.reads", "Share of reads that the host's last-level cache held."},
+    {"l1v.load_hit_rate", "l1v.load_hits", "l1v.load_lines",
+     "Share of the lines of vector loads that hit in the L1 vector cache."},
+    {"l1s.load_hit_rate", "l1s.load_hits", "l1s.load_lines",
+     "Share of the lines of scalar loads that hit in the L1 scalar cache."},
+    {"l2.read_hit_rate", "l2.read_hits", "l2.reads", "Share of reads of lines at home in this GPU that hit in its L2."},
+    {"l2.write_hit_rate", "l2.write_hits", "l2.writes",
+     "Share of writes to lines at home in this GPU that hit in its L2."},
+    {"llc.read_hit_rate", "llc.read_hits", "llc.reads", "Share of reads that hit in the last-level cache of the host."},
     {"dram.row_hit_rate", "dram.row_hits", "dram.accesses", "Share of DRAM accesses that found their row open."},
-    {"cu.pages_per_instruction", "cu.page_groups", "cu.vector_memory", "Pages a vector memory instruction touches."},
-    {"cu.lines_per_instruction", "cu.accesses", "cu.vector_memory", "Lines a vector memory instruction touches."},
-    {"l1_tlb.hit_rate", "l1_tlb.hits", "l1_tlb.lookups", "Share of lookups that the L1 TLB answered."},
-    {"l2_tlb.hit_rate", "l2_tlb.hits", "l2_tlb.lookups", "Share of lookups that the L2 TLB answered."},
+    {"cu.pages_per_instruction", "cu.page_groups", "cu.vector_memory",
+     "Mean number of pages that a vector memory instruction touches."},
+    {"cu.lines_per_instruction", "cu.accesses", "cu.vector_memory",
+     "Mean number of lines that a vector memory instruction touches."},
+    {"l1_tlb.hit_rate", "l1_tlb.hits", "l1_tlb.lookups", "Share of L1 TLB lookups that hit."},
+    {"l2_tlb.hit_rate", "l2_tlb.hits", "l2_tlb.lookups", "Share of L2 TLB lookups that hit."},
     {"iommu.concurrent.leaf_share", "iommu.concurrent.leaf", "iommu.concurrent.leaf_reads",
-     "Share of leaf reads of a line that a concurrent request reads too."},
+     "Share of reads of page-table lines with leaf entries that a concurrent page walk reads too."},
     {"iommu.concurrent.upper_share", "iommu.concurrent.upper", "iommu.concurrent.upper_reads",
-     "Share of upper reads of a line of which a concurrent request reads another entry."},
-    {"iommu.tlb.hit_rate", "iommu.tlb.hits", "iommu.tlb.lookups", "Share of lookups that the IOMMU TLB answered."},
-    {"host.mmu.tlb.hit_rate", "host.mmu.tlb.hits", "host.mmu.tlb.lookups", "Share of faults that the host TLB knew."},
+     "Share of reads of page-table lines with upper-level entries of which a concurrent page walk reads another "
+     "entry."},
+    {"iommu.tlb.hit_rate", "iommu.tlb.hits", "iommu.tlb.lookups", "Share of IOMMU TLB lookups that hit."},
+    {"host.mmu.tlb.hit_rate", "host.mmu.tlb.hits", "host.mmu.tlb.lookups",
+     "Share of far faults whose page the TLB of the host MMU held."},
     {"l2_miss.mean_cycles", "l2_miss.latency", "l2_miss.count", "Mean time from an L2 TLB miss to its answer."},
     {"latency.load.mean_cycles", "latency.load.total_cycles", "latency.load.count",
-     "Mean time from the load/store unit to the fill of the L1, of lines that missed it."},
+     "Mean time from the load/store unit to the fill of the L1, for lines that missed the L1."},
 };
 
 bool ends_with_component(const std::string& name, const std::string& suffix) {
@@ -63,9 +70,11 @@ void StatLister::counter(std::string_view name, std::string_view unit, std::stri
 
 void StatLister::histogram(std::string_view name, std::string_view unit, std::string_view sentence, Histogram&) {
   const std::string base = prefix_ + std::string(name);
-  out_.push_back({base + ".below_<n>", "samples", std::string(sentence) + " Samples from n/2 to below n."});
-  out_.push_back({base + ".mean", std::string(unit), std::string(sentence) + " Mean."});
-  out_.push_back({base + ".max", std::string(unit), std::string(sentence) + " Largest."});
+  sentence.remove_suffix(1);  // the period
+  out_.push_back(
+      {base + ".below_<n>", "samples", std::string(sentence) + ": number of samples of at least n/2 and below n."});
+  out_.push_back({base + ".mean", std::string(unit), std::string(sentence) + ": mean of all samples."});
+  out_.push_back({base + ".max", std::string(unit), std::string(sentence) + ": largest sample."});
 }
 
 std::vector<StatInfo> list_statistics() {
@@ -74,22 +83,23 @@ std::vector<StatInfo> list_statistics() {
        "Simulated time from the first step of a workload, a launch or a copy, to the end of the last."},
       {"run.instructions", "instructions", "Wavefront instructions issued by all compute units."},
       {"run.accesses", "lines", "Line accesses of all compute units after coalescing."},
-      {"run.launches", "launches", "Kernel launches of first executions."},
+      {"run.launches", "launches", "Kernel launches of the first executions of all applications."},
       {"kernel.<name>.cycles", "cycles", "Time from launch to end, summed over the launches of a kernel."},
-      {"kernel.<name>.launches", "launches", "Launches of a kernel."},
+      {"kernel.<name>.launches", "launches", "Number of launches of a kernel."},
       {"kernel.<name>.instructions", "instructions", "Wavefront instructions of a kernel."},
       {"kernel.<name>.accesses", "lines", "Line accesses of a kernel after coalescing."},
-      {"app<a>.cycles", "cycles", "Time of an application's first execution."},
-      {"app<a>.instructions", "instructions", "Wavefront instructions of its first execution."},
-      {"app<a>.accesses", "lines", "Line accesses of its first execution."},
-      {"app<a>.launches", "launches", "Kernel launches of its first execution."},
+      {"app<a>.cycles", "cycles", "Time of the first execution of an application."},
+      {"app<a>.instructions", "instructions", "Wavefront instructions of the first execution of an application."},
+      {"app<a>.accesses", "lines", "Line accesses of the first execution of an application."},
+      {"app<a>.launches", "launches", "Kernel launches of the first execution of an application."},
       {"link.packets", "packets", "Packets sent by all devices."},
-      {"link.bytes", "bytes", "Bytes of these, headers included."},
+      {"link.bytes", "bytes", "Bytes of the packets sent by all devices, headers included."},
   };
   list_stats<ComputeUnitStats>(out, {"gpus.cu.", "gpu<g>.cu.", "gpu<g>.cu<c>."});
   list_stats<L1Stats>(
       out, {"gpus.l1v.", "gpu<g>.l1v.", "gpu<g>.cu<c>.l1v.", "gpus.l1s.", "gpu<g>.l1s.", "gpu<g>.array<s>.l1s."});
   list_stats<L2Stats>(out, {"gpus.l2.", "gpu<g>.l2.", "host.llc."});
+  list_stats<RemoteLineStats>(out, {"gpus.l2.remote.", "gpu<g>.l2.remote."});
   list_stats<DramStats>(out, {"gpus.dram.", "gpu<g>.dram.", "host.dram."});
   list_stats<LinkStats>(out, {"gpus.link.", "gpu<g>.link.", "host.link."});
   list_stats<LoadLatency>(out, {"latency.load."});
@@ -106,26 +116,32 @@ std::vector<StatInfo> list_statistics() {
   IommuProcessStats process;
   StatLister lister(out, "iommu.");
   process.describe(lister, ".pid<p>");
+  std::vector<StatInfo> tlb;
+  list_stats<L2TlbStats>(tlb, {"gpus.l2_tlb."});
   for (const char* what : kProcessTlbStats) {
-    out.push_back({fmt::format("gpus.l2_tlb.{}.pid<p>", what),
-                   what == std::string_view("evictions") ? "pages" : "lookups",
-                   "The same for one of several processes, in its first execution."});
+    const StatInfo& all = *std::ranges::find(tlb, fmt::format("gpus.l2_tlb.{}", what), &StatInfo::name);
+    out.push_back(
+        {all.name + ".pid<p>", all.unit,
+         all.sentence.substr(0, all.sentence.size() - 1) + ", for one of several processes in its first execution."});
   }
-  out.push_back(
-      {"iommu.tlb.occupancy.gpu<g>", "pages",
-       "Entries of the IOMMU TLB that are there for a GPU, over time: a series, in JSON, of an observed run."});
+  out.push_back({"iommu.tlb.occupancy.gpu<g>", "pages",
+                 "Entries of the IOMMU TLB that belong to a GPU, as a series over time in the JSON of a run with "
+                 "`translation.observe`."});
   list_stats<CopyStats>(out, {"copies."});
   list_stats<HostPhaseStats>(out, {"host_phases."});
   list_stats<SharingStats>(out, {""});
   list_stats<RemotePrefixStats>(out, {"host.mmu."});
-  out.push_back({"run.l2_tlb_mpki", "ratio", "Misses of the L2 TLBs, joined ones left out, per 1000 instructions."});
-  out.push_back({"run.l2_tlb_mpki_joined", "ratio", "Misses of the L2 TLBs, joined ones too, per 1000 instructions."});
+  out.push_back({"run.l2_tlb_mpki", "ratio",
+                 "Misses of the L2 TLBs per 1000 instructions, without those that merged with a pending miss."});
+  out.push_back({"run.l2_tlb_mpki_merged", "ratio",
+                 "Misses of the L2 TLBs per 1000 instructions, including those that merged with a pending miss."});
   out.push_back({"run.pfpki", "ratio", "Far faults per 1000 instructions."});
   for (const char* place : {"gpus", "gpu<g>", "host"}) {
     out.push_back({fmt::format("{}.dram.accesses", place), "lines", "Lines read from and written to memory."});
   }
   for (const char* place : {"gpus", "gpu<g>"}) {
-    out.push_back({fmt::format("{}.cu.vector_memory", place), "instructions", "Vector loads, stores and atomics."});
+    out.push_back({fmt::format("{}.cu.vector_memory", place), "instructions",
+                   "Vector load, store and atomic instructions that compute units issued."});
   }
   for (const Ratio& ratio : kRatios) {
     const std::string name = ratio.name;
@@ -193,7 +209,7 @@ std::vector<StatValue> StatTable::values() const {
   };
   if (all.contains("gpus.l2_tlb.misses")) {
     per_kilo_instruction("run.l2_tlb_mpki", at("gpus.l2_tlb.misses") - at("gpus.l2_tlb.merges"));
-    per_kilo_instruction("run.l2_tlb_mpki_joined", at("gpus.l2_tlb.misses"));
+    per_kilo_instruction("run.l2_tlb_mpki_merged", at("gpus.l2_tlb.misses"));
   }
   // A GPU without page tables has no far faults of its own: its page requests are what the driver takes.
   if (all.contains("uvm.faults")) {

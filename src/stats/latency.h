@@ -39,21 +39,41 @@ struct LoadLatency {
   }
 
   void describe(StatVisitor& visitor) {
-    visitor.counter("count", "lines", "Lines of vector loads and atomics that missed the L1 and were asked for.",
-                    count);
-    visitor.counter("total_cycles", "cycles", "Time from the load/store unit to the fill of the L1, summed.", total);
-    visitor.counter("l1_cycles", "cycles", "Part of it in translation, the L1's port and its lookup.", l1);
-    visitor.counter("request_link_cycles", "cycles", "Part of it on the way to a remote home, queues included.",
+    visitor.counter("count", "lines",
+                    "Lines of vector loads and atomics that missed the L1 and were requested from the L2.", count);
+    visitor.counter(
+        "total_cycles", "cycles",
+        "Time of a line that missed the L1 from the load/store unit to the fill of the L1, summed over lines.", total);
+    visitor.counter("l1_cycles", "cycles",
+                    "Latency component of lines that missed the L1: time in translation, in the L1's port and in its "
+                    "lookup, summed over lines.",
+                    l1);
+    visitor.counter("request_link_cycles", "cycles",
+                    "Latency component of lines that missed the L1: time on the way to a remote home, queues included, "
+                    "summed over lines.",
                     request_link);
-    visitor.counter("home_wait_cycles", "cycles", "Part of it waiting at the L2 cache's bank: port, queue, registers.",
+    visitor.counter("home_wait_cycles", "cycles",
+                    "Latency component of lines that missed the L1: time of waiting at the L2 bank of the home for its "
+                    "port, queue and MSHRs, summed over lines.",
                     home_wait);
-    visitor.counter("home_cycles", "cycles", "Part of it in the L2 cache's tag and data lookup.", home);
+    visitor.counter("home_cycles", "cycles",
+                    "Latency component of lines that missed the L1: time in the tag and data lookup of the home's L2, "
+                    "summed over lines.",
+                    home);
     visitor.counter("merge_cycles", "cycles",
-                    "Part of it waiting for a line that another request had asked memory for.", merge);
-    visitor.counter("dram_cycles", "cycles", "Part of it in the home's DRAM, queues included.", dram);
-    visitor.counter("reply_link_cycles", "cycles", "Part of it on the way back from a remote home, queues included.",
+                    "Latency component of lines that missed the L1: time of waiting for a line that another request "
+                    "was already reading from memory, summed over lines.",
+                    merge);
+    visitor.counter("dram_cycles", "cycles",
+                    "Latency component of lines that missed the L1: time in the DRAM of the home, queues included, "
+                    "summed over lines.",
+                    dram);
+    visitor.counter("reply_link_cycles", "cycles",
+                    "Latency component of lines that missed the L1: time on the way back from a remote home, queues "
+                    "included, summed over lines.",
                     reply_link);
-    visitor.histogram("histogram", "cycles", "Distribution of that time over powers of two.", histogram);
+    visitor.histogram("histogram", "cycles",
+                      "Time of a line that missed the L1 from the load/store unit to the fill of the L1.", histogram);
   }
 };
 

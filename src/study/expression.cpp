@@ -208,6 +208,16 @@ bool matches(std::string_view name, std::string_view pattern) {
   }
 }
 
+/// The last component of a statistic's name, as it was and as it is.
+struct Renamed {
+  std::string_view before;
+  std::string_view now;
+};
+constexpr Renamed kRenamed[] = {
+    {"l2_tlb_mpki_joined", "l2_tlb_mpki_merged"},
+    {"move_requests", "migration_requests"},
+};
+
 const std::vector<StatInfo>& known_statistics() {
   static const std::vector<StatInfo> known = list_all_statistics();
   return known;
@@ -243,6 +253,16 @@ bool is_statistic(std::string_view name) {
 }
 
 bool is_histogram(std::string_view name) { return is_statistic(std::string(name) + ".below_1"); }
+
+std::string renamed_statistic(std::string_view name) {
+  const std::size_t last = name.rfind('.') + 1;  // npos + 1 is 0
+  for (const Renamed& each : kRenamed) {
+    if (name.substr(last) != each.before) continue;
+    std::string now = std::string(name.substr(0, last)) + std::string(each.now);
+    if (is_statistic(now)) return now;
+  }
+  return "";
+}
 
 std::string nearest_statistic(std::string_view name) {
   std::vector<std::string> names;

@@ -48,6 +48,8 @@ bool is_histogram(std::string_view name);
 /// The bins of a histogram: how many samples were below each bound, and not below the one before. Empty bins are
 /// absent.
 std::map<std::uint64_t, double> histogram_bins(const Statistics& statistics, const std::string& name);
+/// What the statistic that once had this name is called now, or "".
+std::string renamed_statistic(std::string_view name);
 /// " Did you mean `x`?" of the statistics, or "".
 std::string nearest_statistic(std::string_view name);
 

@@ -90,6 +90,9 @@ class FigureReader {
   void check_name(const Expression::Name& name) const {
     if (name.histogram) return check_histogram(name.text, name.place);
     if (is_statistic(name.text) || is_expected(name.text)) return;
+    if (const std::string now = renamed_statistic(name.text); !now.empty()) {
+      fail_at(name.place, fmt::format("the statistic `{}` is now called `{}`.", name.text, now));
+    }
     const std::string guess = nearest_statistic(name.text);
     fail_at(
         name.place, fmt::format("there is no statistic `{}`.{}", name.text, guess),

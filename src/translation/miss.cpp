@@ -11,30 +11,30 @@ struct PartText {
 };
 
 constexpr std::array<PartText, kLatencyComponents> kTexts = {{
-    {"gmmu.blocked", "waiting for a place in the GMMU's queue"},
-    {"gmmu.queue", "in the GMMU's queue"},
-    {"filter", "in a filter before the GMMU's walk"},
-    {"gmmu.pw_cache", "in the GMMU's walk-cache lookup"},
-    {"gmmu.walk_upper", "in the GMMU's accesses above the leaf"},
-    {"gmmu.walk_leaf", "in the GMMU's leaf access"},
+    {"gmmu.blocked", "waiting for a place in the GMMU's page-walk queue"},
+    {"gmmu.queue", "in the GMMU's page-walk queue"},
+    {"filter", "in a walk filter before the GMMU's page walk"},
+    {"gmmu.pw_cache", "in the lookup of the GMMU's page-walk cache"},
+    {"gmmu.walk_upper", "in the GMMU's page-table accesses above the leaf"},
+    {"gmmu.walk_leaf", "in the GMMU's access to the leaf entry"},
     {"fault.buffer", "in the fault buffer"},
     {"link.to_host", "on the way of the fault to the host"},
     {"host.tlb", "in the host TLB's lookup"},
-    {"host.queue", "in the host MMU's queue"},
-    {"host.pw_cache", "in the host MMU's walk-cache lookup"},
-    {"host.walk_upper", "in the host MMU's accesses above the leaf"},
-    {"host.walk_leaf", "in the host MMU's leaf access"},
+    {"host.queue", "in the host MMU's page-walk queue"},
+    {"host.pw_cache", "in the lookup of the host MMU's page-walk cache"},
+    {"host.walk_upper", "in the host MMU's page-table accesses above the leaf"},
+    {"host.walk_leaf", "in the host MMU's access to the leaf entry"},
     {"remote.link", "on the way to and from another GPU that is asked"},
-    {"remote.queue", "in that GPU's queue"},
-    {"remote.walk", "in that GPU's lookup or walk"},
+    {"remote.queue", "in the queue of another GPU that is asked"},
+    {"remote.walk", "in the lookup or walk of another GPU that is asked"},
     {"driver.batch", "in the UVM driver"},
-    {"driver.turn", "waiting for its turn while as many pages as may were moving"},
-    {"driver.parked", "parked while the page was moving"},
-    {"migration.invalidate", "until all old mappings were invalidated"},
-    {"migration.transfer", "in the transfer of the page"},
+    {"driver.turn", "waiting in the UVM driver while `uvm.concurrent_migrations` other pages were migrating"},
+    {"driver.parked", "parked in the UVM driver while the page was migrating"},
+    {"migration.invalidate", "until all old mappings of the page were invalidated"},
+    {"migration.transfer", "in the transfer of the migrating page"},
     {"link.to_gpu", "on the way of a mapping to the GPU"},
-    {"gmmu.update", "until the local table was written"},
-    {"replay", "in the replay after a fault"},
+    {"gmmu.update", "until the local page table was written"},
+    {"replay", "in the replay of the access after a fault"},
     {"iommu.link", "on the links to and from the IOMMU"},
     {"iommu.tlb", "in the IOMMU TLB's lookup"},
     {"iommu.queue", "waiting for an IOMMU walker or for another walk of the page"},
@@ -46,20 +46,22 @@ constexpr std::array<PartText, kLatencyComponents> kTexts = {{
 const char* name_of(LatencyComponent part) { return kTexts[static_cast<std::size_t>(part)].name; }
 
 void MissStats::describe(StatVisitor& visitor) {
-  visitor.counter("count", "misses", "L2 TLB misses that were measured: the first of each MSHR.", count);
-  visitor.counter("latency", "cycles", "Time from such a miss to its answer, summed.", latency);
-  visitor.counter("merged_latency", "cycles", "The same for requests that joined a pending miss, summed.",
+  visitor.counter("count", "misses", "L2 TLB misses that allocated an MSHR and whose latency was measured.", count);
+  visitor.counter("latency", "cycles",
+                  "Time from an L2 TLB miss that allocated an MSHR to its answer, summed over misses.", latency);
+  visitor.counter("merged_latency", "cycles",
+                  "Time from an L2 TLB miss that merged with a pending one to its answer, summed over misses.",
                   merged_latency);
   visitor.counter("discarded", "cycles",
-                  "Time in the components of answers to faults that were not used, since another one came first: the "
-                  "components add up to the latency and this.",
+                  "Time in latency components that belongs to answers dropped since another answer to their fault came "
+                  "first; all components add up to `latency` plus `discarded`.",
                   discarded);
   for (std::size_t p = 0; p < kLatencyComponents; ++p) {
     visitor.counter(fmt::format("component.{}", kTexts[p].name), "cycles",
-                    fmt::format("Part of the latency of L2 TLB misses: {}.", kTexts[p].sentence), parts[p]);
+                    fmt::format("Latency component of L2 TLB misses: time {}, summed over misses.", kTexts[p].sentence),
+                    parts[p]);
   }
-  visitor.histogram("histogram", "cycles", "Distribution of the latency of L2 TLB misses over powers of two.",
-                    histogram);
+  visitor.histogram("histogram", "cycles", "Latency of L2 TLB misses, from the miss to its answer.", histogram);
 }
 
 void LatencyLedger::charge(TimeAccount& account, DeviceId gpu, PageKey page, LatencyComponent part, Cycle until) {

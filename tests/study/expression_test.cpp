@@ -67,10 +67,14 @@ TEST(Expression, KnowsTheStatisticsOfRuns) {
   EXPECT_TRUE(is_statistic("iommu.tlb.hits"));
   EXPECT_TRUE(is_statistic("gpu3.l2_tlb.hits"));
   EXPECT_TRUE(is_statistic("kernel.transpose.cycles"));
+  EXPECT_TRUE(is_statistic("gpus.l2.remote.read_hits")) << "of runs with remote_cache: l1l2";
   EXPECT_FALSE(is_statistic("gpux.l2_tlb.hits"));
   EXPECT_FALSE(is_statistic("iommu.tlb.hitz"));
   EXPECT_TRUE(is_histogram("iommu.tlb.reuse_distance"));
   EXPECT_FALSE(is_histogram("iommu.tlb.hits"));
+  EXPECT_EQ(renamed_statistic("gpus.gmmu.move_requests"), "gpus.gmmu.migration_requests");
+  EXPECT_EQ(renamed_statistic("gpus.l2.move_requests"), "") << "no such statistic, then or now";
+  EXPECT_EQ(renamed_statistic("iommu.tlb.hits"), "");
   EXPECT_EQ(nearest_statistic("iommu.tlb.hitz"), " Did you mean `iommu.tlb.hits`?");
 }
 

@@ -12,9 +12,13 @@ void AsapSpec::describe(Section& section) {
                               {"L3", AsapLevels::L3},
                               {"L2+L1", AsapLevels::L2AndL1},
                               {"L3+L2", AsapLevels::L3AndL2}},
-                             "The levels whose entries are fetched ahead; auto is the one above the leaf.");
-  section.cycles("hit_latency", hit_latency, {0, 10'000}, "Of taking an entry that was fetched ahead.");
-  section.integer("coverage", coverage, {0, 100}, "%", "The share of table nodes that lie in a row, drawn by hash.");
+                             "The page-table levels whose entries are prefetched: L1 (the leaf), L2, L3, L2+L1, L3+L2, "
+                             "or auto, which is the level above the leaf.");
+  section.cycles("hit_latency", hit_latency, {0, 10'000},
+                 "Latency of an access of a walk to an entry that was prefetched.");
+  section.integer("coverage", coverage, {0, 100}, "%",
+                  "Share of page-table nodes that lie contiguously, so that their entries can be prefetched; which "
+                  "ones is drawn by a hash.");
 }
 
 bool AsapSpec::fetches(unsigned level, unsigned leaf) const {
@@ -30,9 +34,11 @@ bool AsapSpec::fetches(unsigned level, unsigned leaf) const {
 }
 
 void AsapStats::describe(StatVisitor& visitor) {
-  visitor.counter("prefetches", "entries", "Page-table entries fetched ahead of their walk.", prefetches);
-  visitor.counter("prefetch_hits", "accesses", "Accesses of walks that took an entry fetched ahead.", hits);
-  visitor.counter("wait_cycles", "cycles", "Time that walks waited for entries under way, summed.", wait_cycles);
+  visitor.counter("prefetches", "entries", "Page-table entries that were prefetched for a page walk.", prefetches);
+  visitor.counter("prefetch_hits", "accesses", "Page-table accesses of walks that used a prefetched entry.", hits);
+  visitor.counter("wait_cycles", "cycles",
+                  "Time that page walks waited for entries whose prefetch was under way, summed over accesses.",
+                  wait_cycles);
 }
 
 WalkPrefetcher::WalkPrefetcher(Partition& partition, WalkUnit& unit, const AsapSpec& spec)

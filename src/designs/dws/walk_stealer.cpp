@@ -9,20 +9,22 @@
 namespace nearfar {
 
 void DwsSpec::describe(Section& section) {
-  section.choice<DwsMode>("mode", mode,
-                          {{"strict", DwsMode::Strict}, {"dws", DwsMode::Dws}, {"dws++", DwsMode::DwsPlusPlus}},
-                          "strict: walkers serve their owners alone. dws: idle ones steal. dws++: also those whose "
-                          "owner has few requests while another has far more.");
+  section.choice<DwsMode>(
+      "mode", mode, {{"strict", DwsMode::Strict}, {"dws", DwsMode::Dws}, {"dws++", DwsMode::DwsPlusPlus}},
+      "Whose page walks a walker performs: strict is those of its owner alone, dws lets idle walkers steal, and dws++ "
+      "also those whose owner has few requests while another tenant has far more.");
   section.integer("owner_pending_max", owner_pending_max, {0, 1U << 20}, "requests",
-                  "dws++: most requests that a walker's owner may have waiting when it steals.");
+                  "With mode dws++, the most requests that a walker's owner may have waiting when the walker steals.");
   section.integer("imbalance_min", imbalance_min, {0, 1U << 20}, "requests",
-                  "dws++: least number of requests that the other tenant then has more.");
+                  "With mode dws++, how many more requests than the owner another tenant must have waiting before a "
+                  "walker steals.");
 }
 
 void TenantStats::describe(StatVisitor& visitor, const std::string& suffix) {
-  const std::string whose = suffix.empty() ? "" : " Of one tenant.";
-  visitor.counter("own" + suffix, "walks", "Walks by a walker that their tenant owns." + whose, own);
-  visitor.counter("steals" + suffix, "walks", "Walks by a walker of another tenant." + whose, steals);
+  const std::string whose = suffix.empty() ? "." : ", for one tenant.";
+  visitor.counter("own" + suffix, "walks", "Page walks performed by a walker that their tenant owns" + whose, own);
+  visitor.counter("steals" + suffix, "walks", "Page walks performed by a walker that another tenant owns" + whose,
+                  steals);
 }
 
 WalkStealer::WalkStealer(WalkUnit& walkers, std::uint32_t queue, const DwsSpec& spec, unsigned tenants)

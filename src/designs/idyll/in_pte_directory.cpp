@@ -3,8 +3,11 @@
 namespace nearfar {
 
 void DirectoryStats::describe(StatVisitor& visitor) {
-  visitor.counter("targets", "GPUs", "GPUs that the access bits named when a page moved.", targets);
-  visitor.counter("alias_targets", "GPUs", "Those among them that only share their bit with one that has a mapping.",
+  visitor.counter("targets", "GPUs",
+                  "GPUs that the access bits of the host's page-table entry named when a page migrated.", targets);
+  visitor.counter("alias_targets", "GPUs",
+                  "GPUs that the access bits named although they had no mapping, since they share their bit with a GPU "
+                  "that has one.",
                   alias_targets);
 }
 

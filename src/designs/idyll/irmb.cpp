@@ -7,19 +7,23 @@
 namespace nearfar {
 
 void IrmbStats::describe(StatVisitor& visitor) {
-  visitor.counter("inserts", "invalidations", "Invalidations put into the IRMB.", inserts);
-  visitor.counter("duplicates", "invalidations", "Invalidations of pages that were there already.", duplicates);
-  visitor.counter("merged", "invalidations", "Insertions into an entry that other pages had opened.", merged);
-  visitor.counter("evictions_base", "entries", "Entries written back to make room for another base.", evictions_base);
-  visitor.counter("evictions_offset", "entries", "Entries written back since their offsets were full.",
+  visitor.counter("inserts", "invalidations", "Invalidations that were inserted into the IRMB.", inserts);
+  visitor.counter("duplicates", "invalidations", "Invalidations of pages that the IRMB held already.", duplicates);
+  visitor.counter("merged", "invalidations", "Invalidations merged into an IRMB entry that other pages had allocated.",
+                  merged);
+  visitor.counter("evictions_base", "entries", "IRMB entries written back to free one for another base.",
+                  evictions_base);
+  visitor.counter("evictions_offset", "entries", "IRMB entries written back since their offsets were full.",
                   evictions_offset);
-  visitor.counter("idle_writebacks", "entries", "Entries written back since walkers were idle.", idle_writebacks);
-  visitor.counter("ptes_written", "entries", "Page-table entries written back.", ptes_written);
-  visitor.counter("bypasses", "misses", "L2 TLB misses that faulted without a walk since their page was there.",
-                  bypasses);
-  visitor.counter("cancelled", "invalidations", "Invalidations that a new mapping made void before they were written.",
+  visitor.counter("idle_writebacks", "entries", "IRMB entries written back since walkers were idle.", idle_writebacks);
+  visitor.counter("ptes_written", "entries", "Page-table entries that the IRMB wrote back.", ptes_written);
+  visitor.counter("bypasses", "misses",
+                  "L2 TLB misses that faulted without a page walk since the IRMB held their page.", bypasses);
+  visitor.counter("cancelled", "invalidations",
+                  "Invalidations in the IRMB that a new mapping of the page cancelled before they were written.",
                   cancelled);
-  visitor.counter("stall_cycles", "cycles", "Time that invalidations waited for a write-back buffer, summed.",
+  visitor.counter("stall_cycles", "cycles",
+                  "Time that invalidations waited for a write-back buffer of the IRMB, summed over invalidations.",
                   stall_cycles);
 }
 

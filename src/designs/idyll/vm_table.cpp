@@ -23,9 +23,11 @@ VmCache::Access VmCache::change(PageKey page, Cycle fetched) {
 
 void VmTableStats::describe(StatVisitor& visitor) {
   DirectoryStats::describe(visitor);
-  visitor.counter("lookups", "lookups", "Operations on entries of the VM-Table.", lookups);
-  visitor.counter("hits", "lookups", "Those whose entry was in the VM-Cache, or on its way there.", hits);
-  visitor.counter("writebacks", "entries", "Entries written back to the VM-Table.", writebacks);
+  visitor.counter("lookups", "lookups", "Operations on entries of the VM-Table that were looked up in the VM-Cache.",
+                  lookups);
+  visitor.counter("hits", "lookups",
+                  "Lookups of VM-Table entries that the VM-Cache held, or that were on their way to it.", hits);
+  visitor.counter("writebacks", "entries", "Entries that the VM-Cache wrote back to the VM-Table.", writebacks);
 }
 
 VmTable::VmTable(HostMmu& mmu, unsigned gpus, DeviceId host, const VmCacheSpec& spec)

@@ -9,13 +9,17 @@
 namespace nearfar {
 
 void LeastTlbGpuStats::describe(StatVisitor& visitor) {
-  visitor.counter("remote_lookups", "lookups", "Lookups of the L2 TLB for the IOMMU.", remote_lookups);
-  visitor.counter("remote_lookup_hits", "lookups", "Of these, lookups that found the page.", remote_lookup_hits);
-  visitor.counter("spill_fills", "pages", "Spilled mappings that the L2 TLB took.", spill_fills);
-  visitor.counter("spills_refused", "pages",
-                  "Spilled mappings dropped since the L2 TLB had the page, or waited for it.", spills_refused);
-  visitor.counter("spill_drops", "pages", "Spilled mappings that left the L2 TLB for nowhere.", spill_drops);
-  visitor.histogram("chain_length", "spills", "Spills that one eviction led to, of chains that ended here.",
+  visitor.counter("remote_lookups", "lookups", "Lookups of the L2 TLB on behalf of the IOMMU.", remote_lookups);
+  visitor.counter("remote_lookup_hits", "lookups", "Lookups of the L2 TLB on behalf of the IOMMU that found the page.",
+                  remote_lookup_hits);
+  visitor.counter("spill_fills", "pages", "Mappings spilled by the IOMMU TLB that the L2 TLB accepted.", spill_fills);
+  visitor.counter(
+      "spills_refused", "pages",
+      "Mappings spilled by the IOMMU TLB that were dropped since the L2 TLB held the page or waited for it.",
+      spills_refused);
+  visitor.counter("spill_drops", "pages", "Spilled mappings that the L2 TLB evicted and that were dropped.",
+                  spill_drops);
+  visitor.histogram("chain_length", "spills", "Spills that one eviction led to, for chains that ended in an L2 TLB.",
                     chain_length);
 }
 

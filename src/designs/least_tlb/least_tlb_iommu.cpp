@@ -9,23 +9,28 @@
 namespace nearfar {
 
 void LeastTlbProcessStats::describe(StatVisitor& visitor, const std::string& suffix) {
-  const std::string whose = suffix.empty() ? "" : " Of one of several processes, over the whole run.";
-  visitor.counter("remote_forwards" + suffix, "questions", "Questions to GPUs whose L2 TLB may hold a page." + whose,
-                  remote_forwards);
-  visitor.counter("remote_hits" + suffix, "questions", "Of these, answered with the page before its walk had." + whose,
+  const std::string whose = suffix.empty() ? "." : ", for one of several processes over the whole run.";
+  visitor.counter("remote_forwards" + suffix, "questions",
+                  "Requests that the IOMMU sent to GPUs whose L2 TLB may hold the page" + whose, remote_forwards);
+  visitor.counter("remote_hits" + suffix, "questions",
+                  "Requests of the IOMMU to GPUs that were answered with the page before its walk ended" + whose,
                   remote_hits);
-  visitor.counter("remote_misses" + suffix, "questions", "Of these, answered without it." + whose, remote_misses);
-  visitor.counter("spills" + suffix, "pages", "Mappings sent from the IOMMU TLB to an L2 TLB." + whose, spills);
+  visitor.counter("remote_misses" + suffix, "questions",
+                  "Requests of the IOMMU to GPUs that were answered without the page" + whose, remote_misses);
+  visitor.counter("spills" + suffix, "pages", "Mappings that were spilled from the IOMMU TLB to an L2 TLB" + whose,
+                  spills);
 }
 
 void LeastTlbIommuStats::describe(StatVisitor& visitor) {
   all.describe(visitor, "");
   for (std::size_t p = 0; p < by_process.size(); ++p) by_process[p].describe(visitor, fmt::format(".pid{}", p));
-  visitor.counter("remote_late", "questions", "Questions answered with the page after its walk had.", remote_late);
-  visitor.counter("victims", "pages", "Mappings that L2 TLBs gave up to the IOMMU TLB.", victims);
-  visitor.counter("discards", "pages", "Mappings that left the IOMMU TLB for nowhere.", discards);
-  visitor.histogram("chain_length", "spills", "Spills that one eviction led to, of chains that ended here.",
-                    chain_length);
+  visitor.counter("remote_late", "questions",
+                  "Requests of the IOMMU to GPUs that were answered with the page after its walk had ended.",
+                  remote_late);
+  visitor.counter("victims", "pages", "Victims of L2 TLBs that were inserted into the IOMMU TLB.", victims);
+  visitor.counter("discards", "pages", "Mappings that the IOMMU TLB evicted without spilling them.", discards);
+  visitor.histogram("chain_length", "spills",
+                    "Spills that one eviction led to, for chains that ended in the IOMMU TLB.", chain_length);
 }
 
 LeastTlbIommu::LeastTlbIommu(Partition& partition, Iommu& iommu, Messenger& messenger, const LeastTlbSpec& spec,

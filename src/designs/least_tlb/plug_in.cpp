@@ -16,7 +16,7 @@ namespace {
 
 class LeastTlb final : public PlugIn {
  public:
-  void describe(Section& root) override { root.child("least_tlb", spec_, "least-TLB."); }
+  void describe(Section& root) override { root.child("least_tlb", spec_, "The least-TLB design."); }
 
   void check(const SystemSpec& system, const Configuration& configuration) const override {
     const std::uint64_t share = std::uint64_t{system.gpus} * spec_.tracker.slots;

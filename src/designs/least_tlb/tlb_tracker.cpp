@@ -3,12 +3,19 @@
 namespace nearfar {
 
 void TrackerStats::describe(StatVisitor& visitor) {
-  visitor.counter("tracker.inserts", "pages", "Pages noted as held by an L2 TLB.", inserts);
-  visitor.counter("tracker.deletes", "pages", "Pages noted as no longer held.", deletes);
-  visitor.counter("tracker.dropped", "pages", "Fingerprints dropped since a filter was full.", dropped);
-  visitor.counter("tracker.positives", "lookups", "GPUs that a filter named for a miss of the IOMMU TLB.", positives);
-  visitor.counter("tracker.false_positives", "lookups", "Of these, GPUs that had not been noted.", false_positives);
-  visitor.counter("tracker.false_negatives", "lookups", "GPUs that had been noted and that a filter did not name.",
+  visitor.counter("tracker.inserts", "pages", "Pages that the local TLB tracker recorded as held by an L2 TLB.",
+                  inserts);
+  visitor.counter("tracker.deletes", "pages",
+                  "Pages that the local TLB tracker recorded as no longer held by an L2 TLB.", deletes);
+  visitor.counter("tracker.dropped", "pages",
+                  "Fingerprints that the local TLB tracker dropped since a filter was full.", dropped);
+  visitor.counter("tracker.positives", "lookups", "GPUs that the local TLB tracker named for misses of the IOMMU TLB.",
+                  positives);
+  visitor.counter("tracker.false_positives", "lookups",
+                  "GPUs that the local TLB tracker named although it had not recorded the page for them.",
+                  false_positives);
+  visitor.counter("tracker.false_negatives", "lookups",
+                  "GPUs that the local TLB tracker did not name although it had recorded the page for them.",
                   false_negatives);
 }
 

@@ -12,19 +12,27 @@
 namespace nearfar {
 
 void CoalescerStats::describe(StatVisitor& visitor) {
-  visitor.counter("coalesced_full", "requests", "Requests that another walk's line answered; no walker took them.",
-                  full);
+  visitor.counter("coalesced_full", "requests",
+                  "Walk requests that a line read for another walk answered, without a walker of their own.", full);
   for (std::size_t level = 2; level <= 5; ++level) {
-    visitor.counter(fmt::format("coalesced_part.L{}", level), "requests",
-                    fmt::format("Requests that a walker took when their entry of level {} was known.", level),
-                    part[level - 2]);
+    visitor.counter(
+        fmt::format("coalesced_part.L{}", level), "requests",
+        fmt::format("Walk requests that a walker started with their entry of level {} known from another walk.", level),
+        part[level - 2]);
   }
-  visitor.counter("wait_cycles", "cycles", "Time that requests waited for an access while a walker was idle, summed.",
-                  wait_cycles);
-  visitor.counter("cam.reads", "searches", "Searches of the queue: one for each line, one for each choice.", cam_reads);
-  visitor.counter("cam.writes", "entries", "Changed entries of the queue and of the walkers' table.", cam_writes);
-  visitor.counter("energy.table", "pJ", "Energy of the page-table reads from memory.", energy_table);
-  visitor.counter("energy.cam", "pJ", "Energy of these searches and changes.", energy_cam);
+  visitor.counter(
+      "wait_cycles", "cycles",
+      "Time that walk requests waited for an access of another walk while a walker was idle, summed over requests.",
+      wait_cycles);
+  visitor.counter(
+      "cam.reads", "searches",
+      "Associative searches of the page-walk queue: one for each line that arrives, one for each choice of a request.",
+      cam_reads);
+  visitor.counter("cam.writes", "entries", "Writes to entries of the page-walk queue and of the walkers' table.",
+                  cam_writes);
+  visitor.counter("energy.table", "pJ", "Energy of page-table reads from memory.", energy_table);
+  visitor.counter("energy.cam", "pJ", "Energy of the associative searches of and writes to the page-walk queue.",
+                  energy_cam);
 }
 
 WalkCoalescer::WalkCoalescer(Partition& partition, WalkUnit& unit, const NeighborhoodSpec& spec, bool checked)

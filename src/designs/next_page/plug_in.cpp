@@ -9,8 +9,8 @@
 namespace nearfar {
 
 void NextPageSpec::describe(Section& section) {
-  section.integer("degree", degree, {1, PrefetchPages::kMost}, "pages", "Pages that a miss fetches ahead.");
-  section.flag("tagged", tagged, "The first use of a page that was fetched ahead fetches one more.");
+  section.integer("degree", degree, {1, PrefetchPages::kMost}, "pages", "Pages that a miss of the L2 TLB prefetches.");
+  section.flag("tagged", tagged, "If true, the first use of a prefetched page prefetches one more.");
 }
 
 void NextPage::on_miss(PageKey page, PrefetchPages& out) {

@@ -5,15 +5,18 @@
 namespace nearfar {
 
 void PteCacheSpec::describe(Section& section) {
-  section.integer("lines", lines, {1, 1U << 20}, "lines", "Lines of 64 bytes it holds; fully associative, LRU.");
-  section.cycles("latency", latency, {0, 10'000}, "Of a hit; a miss costs nothing beyond its read.");
-  section.choice<PteCacheLevels>("levels", levels, {{"all", PteCacheLevels::All}, {"leaf", PteCacheLevels::Leaf}},
-                                 "The levels of the page table whose lines it holds.");
+  section.integer("lines", lines, {1, 1U << 20}, "lines",
+                  "Lines of 64 bytes that the PTE cache holds; it is fully associative with LRU replacement.");
+  section.cycles("latency", latency, {0, 10'000},
+                 "Latency of a hit of the PTE cache; a miss costs nothing beyond its read.");
+  section.choice<PteCacheLevels>(
+      "levels", levels, {{"all", PteCacheLevels::All}, {"leaf", PteCacheLevels::Leaf}},
+      "The page-table levels whose lines the PTE cache holds: all levels, or the leaf alone.");
 }
 
 void PteCacheStats::describe(StatVisitor& visitor) {
-  visitor.counter("lookups", "accesses", "Page-table accesses looked up.", lookups);
-  visitor.counter("hits", "accesses", "Lookups that found the line.", hits);
+  visitor.counter("lookups", "accesses", "Page-table accesses that were looked up in the PTE cache.", lookups);
+  visitor.counter("hits", "accesses", "Page-table accesses whose line the PTE cache held.", hits);
 }
 
 PteCache::PteCache(Partition& partition, WalkUnit& unit, const PteCacheSpec& spec)

@@ -8,19 +8,22 @@
 namespace nearfar {
 
 void TlbProbingSpec::describe(Section& section) {
-  section.integer("hops", hops, {1, kMaxGpus}, "GPUs", "How far along the ring, each way, neighbours are asked.");
-  section.flag("overlap", overlap, "The IOMMU is asked together with the neighbours, not after them.");
+  section.integer("hops", hops, {1, kMaxGpus}, "GPUs",
+                  "Number of neighbours along the ring, in each direction, whose L2 TLBs are probed.");
+  section.flag("overlap", overlap, "If true, the IOMMU is asked together with the neighbours; if false, after them.");
 }
 
 void TlbProberStats::describe(StatVisitor& visitor) {
-  visitor.counter("probes", "misses", "L2 TLB misses for which neighbours were asked.", probes);
-  visitor.counter("hits", "misses", "Of these, misses that a neighbour answered.", hits);
-  visitor.counter("misses", "misses", "Of these, misses that no neighbour could answer.", misses);
-  visitor.counter("late", "answers", "Neighbours' answers that came after another one had been used.", late);
-  visitor.counter("duplicates", "answers", "Answers of the IOMMU dropped since a neighbour's had been used.",
-                  duplicates);
-  visitor.counter("remote_lookups", "lookups", "Lookups of the L2 TLB for a neighbour.", remote_lookups);
-  visitor.counter("remote_lookup_hits", "lookups", "Of these, lookups that found the page.", remote_lookup_hits);
+  visitor.counter("probes", "misses", "L2 TLB misses for which the L2 TLBs of neighbours were probed.", probes);
+  visitor.counter("hits", "misses", "L2 TLB misses that a probed neighbour answered.", hits);
+  visitor.counter("misses", "misses", "L2 TLB misses that no probed neighbour could answer.", misses);
+  visitor.counter("late", "answers", "Answers of probed neighbours that came after another answer had been used.",
+                  late);
+  visitor.counter("duplicates", "answers",
+                  "Answers of the IOMMU that were dropped since the answer of a neighbour had been used.", duplicates);
+  visitor.counter("remote_lookups", "lookups", "Lookups of the L2 TLB on behalf of a neighbour.", remote_lookups);
+  visitor.counter("remote_lookup_hits", "lookups",
+                  "Lookups of the L2 TLB on behalf of a neighbour that found the page.", remote_lookup_hits);
 }
 
 TlbProber::TlbProber(Partition& partition, L2Tlb& tlb, Messenger& messenger, const TlbProbingSpec& spec, unsigned gpus)

@@ -7,10 +7,11 @@
 namespace nearfar {
 
 void ForwardStats::describe(StatVisitor& visitor) {
-  visitor.counter("received", "faults", "Faults of other GPUs that the host forwarded here.", received);
-  visitor.counter("l2_tlb_hits", "faults", "Those that the L2 TLB answered.", tlb_hits);
-  visitor.counter("found", "faults", "Those whose translation was found here.", found);
-  visitor.counter("direct", "messages", "Translations that other GPUs found for faults of this one.", direct);
+  visitor.counter("received", "faults", "Far faults of other GPUs that the host forwarded to this GPU.", received);
+  visitor.counter("l2_tlb_hits", "faults", "Forwarded far faults that this GPU's L2 TLB answered.", tlb_hits);
+  visitor.counter("found", "faults", "Forwarded far faults whose translation this GPU found.", found);
+  visitor.counter("direct", "messages", "Translations that this GPU received from other GPUs for its own far faults.",
+                  direct);
 }
 
 ForwardResponder::ForwardResponder(Gmmu& gmmu, L2Tlb& tlb, Messenger& messenger, const ForwardOptions& options)

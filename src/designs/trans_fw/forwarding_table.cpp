@@ -9,14 +9,16 @@
 namespace nearfar {
 
 void FtStats::describe(StatVisitor& visitor) {
-  visitor.counter("lookups", "faults", "Faults that missed the host's TLB, looked up in the Forwarding Table.",
-                  lookups);
-  visitor.counter("positives", "faults", "Faults for which it named a GPU.", positives);
-  visitor.counter("multiple", "faults", "Faults for which it named several.", multiple);
-  visitor.counter("forwards", "faults", "Faults forwarded to a GPU.", forwards);
-  visitor.counter("successes", "faults", "Forwards that found a translation.", successes);
-  visitor.counter("failures", "faults", "Forwards that did not.", failures);
-  visitor.counter("dropped", "items", "Fingerprints that found no room.", dropped);
+  visitor.counter("lookups", "faults",
+                  "Far faults that missed the host MMU's TLB and were looked up in the Forwarding Table.", lookups);
+  visitor.counter("positives", "faults", "Far faults for which the Forwarding Table named at least one GPU.",
+                  positives);
+  visitor.counter("multiple", "faults", "Far faults for which the Forwarding Table named several GPUs.", multiple);
+  visitor.counter("forwards", "faults", "Far faults that the host forwarded to a GPU.", forwards);
+  visitor.counter("successes", "faults", "Forwarded far faults for which the GPU found a translation.", successes);
+  visitor.counter("failures", "faults", "Forwarded far faults for which the GPU found no translation.", failures);
+  visitor.counter("dropped", "items", "Fingerprints that the Forwarding Table dropped since no slot was free.",
+                  dropped);
 }
 
 ForwardingTable::ForwardingTable(HostMmu& mmu, Messenger& messenger, unsigned gpus, const FtSpec& spec,

@@ -8,14 +8,29 @@ namespace nearfar {
 
 void PrtStats::describe(StatVisitor& visitor) {
   visitor.counter("lookups", "lookups", "L2 TLB misses looked up in the Pending Request Table.", lookups);
-  visitor.counter("positives", "lookups", "Lookups that found the page, rightly or not: they walk.", positives);
-  visitor.counter("short_circuits", "lookups", "Lookups that did not: they fault without a walk.", short_circuits);
-  visitor.counter("false_positives", "lookups", "Positives for pages without a valid entry.", false_positives);
-  visitor.counter("false_negatives", "lookups", "Short circuits of pages with a valid entry.", false_negatives);
-  visitor.counter("saturated_lookups", "lookups", "Positives by an overflow counter alone.", saturated_lookups);
-  visitor.counter("inserts", "items", "Pages, or regions, inserted.", inserts);
-  visitor.counter("deletes", "items", "Pages, or regions, deleted.", deletes);
-  visitor.counter("overflows", "items", "Insertions that left a fingerprint without room.", overflows);
+  visitor.counter("positives", "lookups",
+                  "Lookups of the Pending Request Table that found the page, rightly or not, and led to a page walk.",
+                  positives);
+  visitor.counter(
+      "short_circuits", "lookups",
+      "Lookups of the Pending Request Table that did not find the page and led to a far fault without a page walk.",
+      short_circuits);
+  visitor.counter(
+      "false_positives", "lookups",
+      "Lookups that the Pending Request Table answered positively for pages without a valid page-table entry.",
+      false_positives);
+  visitor.counter("false_negatives", "lookups",
+                  "Lookups that the Pending Request Table answered negatively for pages with a valid page-table entry.",
+                  false_negatives);
+  visitor.counter("saturated_lookups", "lookups",
+                  "Lookups that the Pending Request Table answered positively by an overflow counter alone.",
+                  saturated_lookups);
+  visitor.counter("inserts", "items", "Pages, or regions of pages, that were inserted into the Pending Request Table.",
+                  inserts);
+  visitor.counter("deletes", "items", "Pages, or regions of pages, that were deleted from the Pending Request Table.",
+                  deletes);
+  visitor.counter("overflows", "items",
+                  "Insertions into the Pending Request Table that left a fingerprint without a free slot.", overflows);
 }
 
 PendingRequestTable::PendingRequestTable(Gmmu& gmmu, const PrtSpec& spec, CuckooFilter::Hash hash)

@@ -13,36 +13,43 @@ void describe_index(Section& section, std::string_view key, IndexHash& field, st
 void describe_replacement(Section& section, Replacement& field) {
   section.choice<Replacement>("replacement", field,
                               {{"lru", Replacement::Lru}, {"fifo", Replacement::Fifo}, {"random", Replacement::Random}},
-                              "Which line of a full set leaves.");
+                              "Which line of a full set is replaced: lru is the least recently used, fifo the first "
+                              "that came, and random any one, drawn alike in every run.");
 }
 
 }  // namespace
 
 void L1Spec::describe(Section& section) {
-  section.bytes("size", size, {64_B, 16_MiB}, "Capacity.");
-  section.integer("ways", ways, {1, 128}, "ways", "Lines in a set.");
-  section.cycles("latency", latency, {1, 10'000}, "Lookup to data; also what a miss pays before it leaves.");
-  section.integer("mshrs", mshrs, {1, 1024}, "lines", "Lines that may be pending; a miss to one of them merges.");
+  section.bytes("size", size, {64_B, 16_MiB}, "Capacity of the cache.");
+  section.integer("ways", ways, {1, 128}, "ways", "Associativity: the number of lines in a set of the cache.");
+  section.cycles("latency", latency, {1, 10'000},
+                 "Time from a lookup of the cache to its data, which a miss pays too before it leaves.");
+  section.integer("mshrs", mshrs, {1, 1024}, "lines",
+                  "MSHRs: lines that can be pending; a further miss to a pending line merges with it.");
   section.integer("lines_per_cycle", lines_per_cycle, Limits::powers_of_two(1, 64), "lines",
-                  "Lookups that its port takes in a cycle.");
+                  "Lookups that the port of the cache accepts in a cycle.");
   describe_index(section, "index", index,
-                 "How a line number picks its set: the plain remainder, or with the upper bits folded in.");
+                 "How a line number picks its set: modulo is the plain remainder, xor has the upper bits folded in.");
   describe_replacement(section, replacement);
 }
 
 void L2Spec::describe(Section& section) {
-  section.bytes("size", size, {64_B, 1_GiB}, "Capacity of all banks together.");
-  section.integer("ways", ways, {1, 128}, "ways", "Lines in a set.");
-  section.integer("banks", banks, Limits::powers_of_two(1, 64), "banks", "Banks; each takes one request a cycle.");
-  section.cycles("tag_latency", tag_latency, {1, 10'000}, "Arrival at a bank to hit or miss known.");
-  section.cycles("data_latency", data_latency, {0, 10'000}, "Hit known to data out.");
-  section.integer("mshrs", mshrs, {1, 4096}, "lines", "Lines pending for the device's own requests, in each bank.");
+  section.bytes("size", size, {64_B, 1_GiB}, "Capacity of all banks of the cache together.");
+  section.integer("ways", ways, {1, 128}, "ways", "Associativity: the number of lines in a set of the cache.");
+  section.integer("banks", banks, Limits::powers_of_two(1, 64), "banks",
+                  "Banks of the cache, each of which accepts one request a cycle.");
+  section.cycles("tag_latency", tag_latency, {1, 10'000},
+                 "Time from the arrival of a request at a bank until hit or miss is known.");
+  section.cycles("data_latency", data_latency, {0, 10'000}, "Time from a known hit to its data.");
+  section.integer("mshrs", mshrs, {1, 4096}, "lines", "MSHRs of each bank for requests of the cache's own device.");
   section.integer("remote_mshrs", remote_mshrs, {1, 4096}, "lines",
-                  "Lines pending that are reserved for requests of other devices, in each bank.");
-  section.integer("queue", queue, {1, 65'536}, "requests", "The device's own requests that may wait at a bank.");
+                  "MSHRs of each bank that are reserved for requests of other devices.");
+  section.integer("queue", queue, {1, 65'536}, "requests",
+                  "Requests of the cache's own device that can wait at a bank.");
   describe_index(section, "index", index,
-                 "How a line number picks its set: the plain remainder, or with the upper bits folded in.");
-  describe_index(section, "bank_index", bank_index, "How a line number picks its bank.");
+                 "How a line number picks its set: modulo is the plain remainder, xor has the upper bits folded in.");
+  describe_index(section, "bank_index", bank_index,
+                 "How a line number picks its bank: modulo is the plain remainder, xor has the upper bits folded in.");
   describe_replacement(section, replacement);
 }
 

@@ -3,15 +3,18 @@
 namespace nearfar {
 
 void L1Stats::describe(StatVisitor& visitor) {
-  visitor.counter("load_lines", "lines", "Lines looked up by loads.", load_lines);
-  visitor.counter("load_hits", "lines", "Lines among them that were there.", load_hits);
-  visitor.counter("merges", "lines", "Lines among them that were on their way already.", merges);
-  visitor.counter("fills", "lines", "Lines that came in.", fills);
-  visitor.counter("store_lines", "lines", "Lines written by stores; all go on to the line's home.", store_lines);
-  visitor.counter("store_hits", "lines", "Lines among them that were there and were updated.", store_hits);
-  visitor.counter("atomic_lines", "lines", "Lines of atomics, performed at the line's home.", atomic_lines);
-  visitor.counter("port_wait_cycles", "cycles", "Time that instructions waited for the cache's port, summed.",
-                  port_wait_cycles);
+  visitor.counter("load_lines", "lines", "Lines that loads looked up in the L1.", load_lines);
+  visitor.counter("load_hits", "lines", "Lines of loads that hit in the L1.", load_hits);
+  visitor.counter("merges", "lines", "Lines of loads that merged with a pending miss of the L1.", merges);
+  visitor.counter("fills", "lines", "Lines that arrived at the L1 from the L2, whether the L1 kept them or not.",
+                  fills);
+  visitor.counter("store_lines", "lines",
+                  "Lines that stores wrote; all are written through the L1 to the home of the line.", store_lines);
+  visitor.counter("store_hits", "lines", "Lines of stores that hit in the L1 and updated it.", store_hits);
+  visitor.counter("atomic_lines", "lines", "Lines of atomics, which are performed at the home of the line.",
+                  atomic_lines);
+  visitor.counter("port_wait_cycles", "cycles",
+                  "Time that instructions waited for the port of the L1, summed over instructions.", port_wait_cycles);
 }
 
 void L1Cache::note(L1Event event, PhysLine line) {

@@ -19,19 +19,32 @@ std::uint32_t since(Cycle now, const LineRequest& request) {
 }  // namespace
 
 void L2Stats::describe(StatVisitor& visitor) {
-  visitor.counter("reads", "lines", "Reads that reached the cache, from its own device and from others.", reads);
-  visitor.counter("read_hits", "lines", "Reads that found their line.", read_hits);
-  visitor.counter("merges", "lines", "Requests that merged a line already asked for from memory.", merges);
-  visitor.counter("writes", "lines", "Writes that reached the cache, from its own device and from others.", writes);
-  visitor.counter("write_hits", "lines", "Writes that found their line.", write_hits);
-  visitor.counter("atomics", "lines", "Atomic operations performed here.", atomics);
-  visitor.counter("remote_requests", "lines", "Requests that came from other devices.", remote_requests);
-  visitor.counter("evictions", "lines", "Lines replaced by others.", evictions);
-  visitor.counter("write_backs", "lines", "Dirty lines among them, written to memory.", write_backs);
-  visitor.counter("flushed_lines", "lines", "Dirty lines written to memory at kernel ends.", flushed_lines);
-  visitor.counter("port_wait_cycles", "cycles", "Time that requests waited for their bank's tag port, summed.",
-                  port_wait_cycles);
-  visitor.counter("stalled_requests", "lines", "Requests that had to wait at their bank for an MSHR or memory.",
+  visitor.counter("reads", "lines",
+                  "Reads of lines at home in this device that reached its L2 or last-level cache, from the device "
+                  "itself and from others.",
+                  reads);
+  visitor.counter("read_hits", "lines", "Reads of lines at home in this device that hit in its L2 or last-level cache.",
+                  read_hits);
+  visitor.counter("merges", "lines", "Requests that merged with a pending read of their line from memory.", merges);
+  visitor.counter("writes", "lines",
+                  "Writes to lines at home in this device that reached its L2 or last-level cache, from the device "
+                  "itself and from others.",
+                  writes);
+  visitor.counter("write_hits", "lines",
+                  "Writes to lines at home in this device that hit in its L2 or last-level cache.", write_hits);
+  visitor.counter("atomics", "lines",
+                  "Atomics that the L2 or last-level cache performed on lines at home in this device.", atomics);
+  visitor.counter("remote_requests", "lines", "Requests for lines at home in this device that came from other devices.",
+                  remote_requests);
+  visitor.counter("evictions", "lines", "Lines that the L2 or last-level cache evicted in favour of others.",
+                  evictions);
+  visitor.counter("write_backs", "lines",
+                  "Dirty lines that the L2 or last-level cache wrote to memory when it evicted them.", write_backs);
+  visitor.counter("flushed_lines", "lines",
+                  "Dirty lines that the L2 or last-level cache wrote to memory at kernel ends.", flushed_lines);
+  visitor.counter("port_wait_cycles", "cycles",
+                  "Time that requests waited for the tag port of their bank, summed over requests.", port_wait_cycles);
+  visitor.counter("stalled_requests", "lines", "Requests that waited at their bank for a free MSHR or for memory.",
                   stalled_requests);
 }
 

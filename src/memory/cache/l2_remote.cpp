@@ -12,23 +12,27 @@ namespace nearfar {
 void RemoteLineStats::describe(StatVisitor& visitor) {
   visitor.counter("reads", "lines", "Reads of lines at home in other GPUs that reached this L2.", reads);
   visitor.counter("read_hits", "lines", "Reads of lines at home in other GPUs that this L2 held.", read_hits);
-  visitor.counter("merges", "lines", "Reads that merged with a line already asked for from its home in another GPU.",
-                  merges);
+  visitor.counter("merges", "lines",
+                  "Reads that merged with a pending read of their line from its home in another GPU.", merges);
   visitor.counter("writes", "lines", "Writes to lines at home in other GPUs, all of which went on to the home.",
                   writes);
   visitor.counter("write_hits", "lines", "Writes to lines at home in other GPUs that updated a copy in this L2.",
                   write_hits);
-  visitor.counter("write_allocations", "lines", "Copies of remote lines made by writes of whole lines.",
+  visitor.counter("write_allocations", "lines",
+                  "Copies of lines at home in other GPUs that writes of whole lines allocated in this L2.",
                   write_allocations);
-  visitor.counter("atomics", "lines", "Atomics on lines at home in other GPUs, performed there.", atomics);
+  visitor.counter("atomics", "lines", "Atomics on lines at home in other GPUs, which the home performs.", atomics);
   visitor.counter("fills", "lines", "Lines that came from their home in another GPU and were kept in this L2.", fills);
   visitor.counter("poisoned_fills", "lines",
                   "Lines that came from their home in another GPU and were not kept, since they had become old on the "
                   "way.",
                   poisoned_fills);
-  visitor.counter("evictions", "lines", "Copies of remote lines replaced by other lines, silently.", evictions);
+  visitor.counter("evictions", "lines",
+                  "Copies of lines at home in other GPUs that this L2 evicted, silently, in favour of other lines.",
+                  evictions);
   visitor.counter("dropped", "lines",
-                  "Copies of remote lines dropped at kernel boundaries, at fences and when their page migrates.",
+                  "Copies of lines at home in other GPUs that this L2 dropped at kernel boundaries, at fences and when "
+                  "their page migrates.",
                   dropped);
 }
 

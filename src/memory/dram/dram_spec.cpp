@@ -52,55 +52,63 @@ constexpr std::array kDdr4_2400 = {
 
 void describe_organization(Section& section, DramSpec& spec) {
   section.choice<DramModel>("model", spec.model, {{"banked", DramModel::Banked}, {"fixed", DramModel::Fixed}},
-                            "Banks with row buffers and a scheduler, or a fixed latency behind each channel's bus.");
-  section.choice<DramStandard>("standard", spec.standard,
-                               {{"hbm", DramStandard::Hbm, kHbm},
-                                {"gddr5", DramStandard::Gddr5, kGddr5},
-                                {"ddr3-1600", DramStandard::Ddr3_1600, kDdr3_1600},
-                                {"ddr4-2400", DramStandard::Ddr4_2400, kDdr4_2400},
-                                {"custom", DramStandard::Custom}},
-                               "Fills in ranks, banks, row, channel_bandwidth and all timings; keys given beside it or "
-                               "in a more derived place win. `custom` fills in nothing.");
-  section.bytes("capacity", spec.capacity, {1_MiB, 64_GiB}, "Memory of the device: at most 2^24 frames of 4KiB.");
-  section.integer("channels", spec.channels, {1, 256}, "channels", "Channels; lines are interleaved over them.");
-  section.integer("ranks", spec.ranks, Limits::powers_of_two(1, 16), "ranks", "Ranks in a channel.");
-  section.integer("banks", spec.banks, Limits::powers_of_two(1, 64), "banks", "Banks in a rank.");
-  section.bytes("row", spec.row, Limits::powers_of_two(64_B, 64_KiB), "Row buffer of a bank.");
+                            "How memory is modelled: banked is banks with row buffers and a scheduler, fixed is a "
+                            "fixed latency behind each channel's bus.");
+  section.choice<DramStandard>(
+      "standard", spec.standard,
+      {{"hbm", DramStandard::Hbm, kHbm},
+       {"gddr5", DramStandard::Gddr5, kGddr5},
+       {"ddr3-1600", DramStandard::Ddr3_1600, kDdr3_1600},
+       {"ddr4-2400", DramStandard::Ddr4_2400, kDdr4_2400},
+       {"custom", DramStandard::Custom}},
+      "The memory standard (hbm, gddr5, ddr3-1600 or ddr4-2400), which fills in ranks, banks, row, channel_bandwidth "
+      "and all timings where keys given beside it or in a more derived place do not; custom fills in nothing.");
+  section.bytes("capacity", spec.capacity, {1_MiB, 64_GiB},
+                "Memory capacity of the device, at most 2^24 frames of 4KiB.");
+  section.integer("channels", spec.channels, {1, 256}, "channels",
+                  "Channels of the memory, over which lines are interleaved.");
+  section.integer("ranks", spec.ranks, Limits::powers_of_two(1, 16), "ranks", "Ranks in a channel of the memory.");
+  section.integer("banks", spec.banks, Limits::powers_of_two(1, 64), "banks", "Banks in a rank of the memory.");
+  section.bytes("row", spec.row, Limits::powers_of_two(64_B, 64_KiB), "Size of the row buffer of a bank.");
   section.bandwidth("channel_bandwidth", spec.channel_bandwidth, {Bandwidth{1'000'000}, 10'000_GBps},
-                    "Of one channel's data bus.");
-  section.cycles("latency", spec.latency, {1, 100'000}, "Model `fixed`: request to data, without the transfer.");
+                    "Bandwidth of the data bus of one channel.");
+  section.cycles("latency", spec.latency, {1, 100'000},
+                 "With model fixed, the time from a request to its data, without the transfer.");
   section.cycles("controller_latency", spec.controller_latency, {0, 100'000},
-                 "Model `banked`: the controller's static part, in and out together.");
+                 "With model banked, the constant latency of the memory controller, in and out together.");
 }
 
 void describe_timings(Section& section, DramSpec& spec) {
   const Limits timing{0, 100'000};
-  section.cycles("t_cl", spec.t_cl, timing, "Read command to first data.");
-  section.cycles("t_rcd", spec.t_rcd, timing, "Activate to read or write.");
-  section.cycles("t_rp", spec.t_rp, timing, "Precharge to activate.");
-  section.cycles("t_ras", spec.t_ras, timing, "Activate to precharge.");
-  section.cycles("t_rrd", spec.t_rrd, timing, "Activate to activate of another bank of the rank.");
-  section.cycles("t_faw", spec.t_faw, timing, "Window in which a rank may have at most four activates.");
-  section.cycles("t_wr", spec.t_wr, timing, "End of write data to precharge.");
-  section.cycles("t_wtr", spec.t_wtr, timing, "End of write data to a read of the rank.");
-  section.cycles("t_rtp", spec.t_rtp, timing, "Read to precharge.");
+  section.cycles("t_cl", spec.t_cl, timing, "Time from a read command to its first data.");
+  section.cycles("t_rcd", spec.t_rcd, timing, "Time from an activate to a read or write of the row.");
+  section.cycles("t_rp", spec.t_rp, timing, "Time from a precharge to an activate of the bank.");
+  section.cycles("t_ras", spec.t_ras, timing, "Time from an activate to a precharge of the bank.");
+  section.cycles("t_rrd", spec.t_rrd, timing, "Time from an activate to an activate of another bank of the rank.");
+  section.cycles("t_faw", spec.t_faw, timing, "Length of the window in which a rank may have at most four activates.");
+  section.cycles("t_wr", spec.t_wr, timing, "Time from the end of write data to a precharge of the bank.");
+  section.cycles("t_wtr", spec.t_wtr, timing, "Time from the end of write data to a read of the rank.");
+  section.cycles("t_rtp", spec.t_rtp, timing, "Time from a read to a precharge of the bank.");
   section.cycles("t_refi", spec.t_refi, {1, 10'000'000}, "Time between refreshes of a rank.");
-  section.cycles("t_rfc", spec.t_rfc, {0, 1'000'000}, "How long a refresh keeps the rank busy.");
-  section.flag("refresh", spec.refresh, "Whether memory is refreshed.");
+  section.cycles("t_rfc", spec.t_rfc, {0, 1'000'000}, "Time that a refresh keeps its rank busy.");
+  section.flag("refresh", spec.refresh, "If true, the memory is refreshed.");
 }
 
 void describe_controller(Section& section, DramSpec& spec) {
   section.choice<DramScheduler>("scheduler", spec.scheduler,
                                 {{"fr-fcfs", DramScheduler::FrFcfs}, {"fcfs", DramScheduler::Fcfs}},
-                                "Row hits first, then the oldest; or the oldest only.");
+                                "Which request of a channel is served next: fr-fcfs is row hits first, then the "
+                                "oldest; fcfs is always the oldest.");
   section.integer("read_queue", spec.read_queue, {1, 64}, "requests",
                   "Reads of a channel that the scheduler can choose from.");
-  section.integer("write_queue", spec.write_queue, {1, 4096}, "requests", "Writes that may wait in a channel.");
-  section.integer("write_high", spec.write_high, {1, 4096}, "requests", "Waiting writes that start a drain.");
-  section.integer("write_low", spec.write_low, {0, 4095}, "requests", "Waiting writes that end a drain.");
+  section.integer("write_queue", spec.write_queue, {1, 4096}, "requests", "Writes that can wait in a channel.");
+  section.integer("write_high", spec.write_high, {1, 4096}, "requests",
+                  "Number of waiting writes at which a channel starts to drain them.");
+  section.integer("write_low", spec.write_low, {0, 4095}, "requests",
+                  "Number of waiting writes at which a channel ends its drain.");
   section.choice<IndexHash>(
       "channel_index", spec.channel_index, {{"modulo", IndexHash::Modulo}, {"xor", IndexHash::Xor}},
-      "How a line number picks its channel: the plain remainder, or with the upper bits folded in.");
+      "How a line number picks its channel: modulo is the plain remainder, xor has the upper bits folded in.");
 }
 
 }  // namespace

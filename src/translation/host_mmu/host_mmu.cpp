@@ -7,10 +7,12 @@
 namespace nearfar {
 
 void HostMmuStats::describe(StatVisitor& visitor) {
-  visitor.counter("tlb.lookups", "lookups", "Far faults looked up in the host's TLB.", lookups);
-  visitor.counter("tlb.hits", "lookups", "Lookups that found the page.", hits);
-  visitor.counter("pte_writes", "entries", "Entries of the host's page tables written.", pte_writes);
-  visitor.counter("duplicates", "answers", "Walks and notices that came after the other one of their fault, dropped.",
+  visitor.counter("tlb.lookups", "lookups", "Far faults that were looked up in the host MMU's TLB.", lookups);
+  visitor.counter("tlb.hits", "lookups", "Far faults whose page the host MMU's TLB held.", hits);
+  visitor.counter("pte_writes", "entries", "Entries of the host's page tables that were written.", pte_writes);
+  visitor.counter("duplicates", "answers",
+                  "Host page walks and answers of other GPUs that were dropped since the other of the two had resolved "
+                  "their fault.",
                   duplicates);
 }
 

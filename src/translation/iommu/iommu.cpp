@@ -8,17 +8,23 @@
 namespace nearfar {
 
 void IommuProcessStats::describe(StatVisitor& visitor, const std::string& suffix) {
-  const std::string whose = suffix.empty() ? "" : " Of one of several processes, over the whole run.";
-  visitor.counter("tlb.lookups" + suffix, "lookups", "Requests of GPUs looked up." + whose, lookups);
-  visitor.counter("tlb.hits" + suffix, "lookups", "Lookups that found the page." + whose, hits);
-  visitor.counter("tlb.misses" + suffix, "lookups", "Lookups that did not, joined ones included." + whose, misses);
-  visitor.counter("tlb.evictions" + suffix, "pages", "Mappings that left to make room." + whose, evictions);
+  const std::string whose = suffix.empty() ? "." : ", for one of several processes over the whole run.";
+  visitor.counter("tlb.lookups" + suffix, "lookups", "Requests of GPUs that were looked up in the IOMMU TLB" + whose,
+                  lookups);
+  visitor.counter("tlb.hits" + suffix, "lookups", "IOMMU TLB lookups that found the page" + whose, hits);
+  visitor.counter(
+      "tlb.misses" + suffix, "lookups",
+      "IOMMU TLB lookups that did not find the page, including those that merged with a pending translation" + whose,
+      misses);
+  visitor.counter("tlb.evictions" + suffix, "pages", "Mappings that the IOMMU TLB evicted in favour of others" + whose,
+                  evictions);
   visitor.counter("tlb.reuse_first" + suffix, "lookups",
-                  "Requests for a page that was asked for the first time." + whose, reuse_first);
+                  "Requests to the IOMMU TLB for a page that had not been requested before" + whose, reuse_first);
   visitor.histogram(
       "tlb.reuse_distance" + suffix, "pages",
-      (suffix.empty() ? "Different pages asked for between two requests of one page, over powers of two."
-                      : "Different pages of a process asked for between two requests of one, over powers of two.") +
+      (suffix.empty()
+           ? "Different pages that the IOMMU TLB was asked for between two requests for one page"
+           : "Different pages of the process that the IOMMU TLB was asked for between two requests for one page") +
           whose,
       reuse_distance);
 }
@@ -26,14 +32,18 @@ void IommuProcessStats::describe(StatVisitor& visitor, const std::string& suffix
 void IommuStats::describe(StatVisitor& visitor) {
   all.describe(visitor, "");
   for (std::size_t p = 0; p < by_process.size(); ++p) by_process[p].describe(visitor, fmt::format(".pid{}", p));
-  visitor.counter("tlb.l1_hits", "lookups", "Hits in the first of two levels.", l1_hits);
-  visitor.counter("merges", "lookups", "Misses that joined a translation that was pending.", merges);
-  visitor.counter("duplicates", "answers", "Answers that came second and were dropped.", duplicates);
-  visitor.counter("faults", "answers", "Requests told that the page table has no mapping.", faults);
-  visitor.counter("pending_waits", "lookups", "Lookups that waited since the table of pending translations was full.",
-                  pending_waits);
-  visitor.counter("input_wait_cycles", "cycles", "Time that requests waited for the TLB's port, summed.",
-                  input_wait_cycles);
+  visitor.counter("tlb.l1_hits", "lookups", "IOMMU TLB lookups that hit in the first of its two levels.", l1_hits);
+  visitor.counter("merges", "lookups", "IOMMU TLB misses that merged with a pending translation of their page.",
+                  merges);
+  visitor.counter("duplicates", "answers",
+                  "Translations that the IOMMU dropped since another answer for their page had come first.",
+                  duplicates);
+  visitor.counter("faults", "answers",
+                  "Requests that the IOMMU answered with a fault since the page table had no mapping.", faults);
+  visitor.counter("pending_waits", "lookups",
+                  "IOMMU TLB lookups that waited since the table of pending translations was full.", pending_waits);
+  visitor.counter("input_wait_cycles", "cycles",
+                  "Time that requests waited for the port of the IOMMU TLB, summed over requests.", input_wait_cycles);
 }
 
 // -------------------------------------------------------------------------------------------------- reuse distances

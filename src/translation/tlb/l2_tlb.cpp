@@ -11,26 +11,41 @@
 namespace nearfar {
 
 void L2TlbStats::describe(StatVisitor& visitor) {
-  visitor.counter("lookups", "lookups", "Requests of L1 TLBs looked up.", lookups);
-  visitor.counter("hits", "lookups", "Lookups that found a sufficient mapping.", hits);
-  visitor.counter("misses", "lookups", "Lookups that did not, joined ones included.", misses);
-  visitor.counter("merges", "lookups", "Misses that joined one that was pending.", merges);
-  visitor.counter("evictions", "pages", "Mappings replaced by others.", evictions);
-  visitor.counter("permission_misses", "lookups", "Stores that found a read-only mapping.", permission_misses);
-  visitor.counter("stale_results", "walks", "Walks whose result was dropped since the page was invalidated meanwhile.",
+  visitor.counter("lookups", "lookups", "Requests of L1 TLBs that were looked up in the L2 TLB.", lookups);
+  visitor.counter("hits", "lookups", "L2 TLB lookups that found a mapping with the permission they needed.", hits);
+  visitor.counter("misses", "lookups",
+                  "L2 TLB lookups that found no mapping with the permission they needed, including those that merged "
+                  "with a pending miss.",
+                  misses);
+  visitor.counter("merges", "lookups", "L2 TLB misses that merged with a pending miss of their page.", merges);
+  visitor.counter("evictions", "pages", "Mappings that the L2 TLB replaced by others.", evictions);
+  visitor.counter("permission_misses", "lookups", "L2 TLB lookups of stores that found a read-only mapping.",
+                  permission_misses);
+  visitor.counter("stale_results", "walks",
+                  "Page walks whose result the L2 TLB dropped since the page had been invalidated meanwhile.",
                   stale_results);
-  visitor.counter("port_wait_cycles", "cycles", "Time that lookups waited for the port, summed.", port_wait_cycles);
-  visitor.counter("blocked_lookups", "lookups", "Lookups that waited since all MSHRs were busy.", blocked_lookups);
+  visitor.counter("port_wait_cycles", "cycles", "Time that lookups waited for the L2 TLB's port, summed over lookups.",
+                  port_wait_cycles);
+  visitor.counter("blocked_lookups", "lookups", "Lookups that waited since all MSHRs of the L2 TLB were in use.",
+                  blocked_lookups);
 }
 
 void TlbPrefetchStats::describe(StatVisitor& visitor) {
-  visitor.counter("issued", "pages", "Pages fetched ahead: a request for the translation has left the L2 TLB.", issued);
-  visitor.counter("useful", "pages", "Of these, pages asked for when the L2 TLB had them.", useful);
-  visitor.counter("late", "pages", "Of these, pages asked for when their translation was on its way.", late);
-  visitor.counter("unused", "pages", "Of these, pages that left the L2 TLB before anyone asked.", unused);
-  visitor.counter("unmapped", "pages", "Of these, pages without a mapping, or dropped by the IOMMU.", unmapped);
-  visitor.counter("dropped", "pages", "Pages not fetched ahead: there was no MSHR, or no place for a walk.", dropped);
-  visitor.counter("redundant", "pages", "Pages not fetched ahead: they were held or pending.", redundant);
+  visitor.counter("issued", "pages",
+                  "Prefetches of the L2 TLB: pages whose translation it requested before they were accessed.", issued);
+  visitor.counter("useful", "pages", "Prefetched pages that the L2 TLB held when they were first requested.", useful);
+  visitor.counter("late", "pages",
+                  "Prefetched pages whose translation was on its way to the L2 TLB when they were first requested.",
+                  late);
+  visitor.counter("unused", "pages", "Prefetched pages that left the L2 TLB before they were requested.", unused);
+  visitor.counter("unmapped", "pages", "Prefetches of pages without a mapping, or that the IOMMU dropped.", unmapped);
+  visitor.counter(
+      "dropped", "pages",
+      "Prefetches that the L2 TLB did not issue since it had no free MSHR, or the walk no place in the queue.",
+      dropped);
+  visitor.counter("redundant", "pages",
+                  "Prefetches that the L2 TLB did not issue since it held the page or waited for it already.",
+                  redundant);
 }
 
 L2Tlb::L2Tlb(Partition& partition, const TlbSpec& spec, TranslationClient& client)

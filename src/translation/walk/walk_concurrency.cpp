@@ -7,15 +7,28 @@
 namespace nearfar {
 
 void WalkConcurrencyStats::describe(StatVisitor& visitor) {
-  visitor.counter("concurrent.leaf_reads", "lines", "Leaf lines read, when observed.", leaf_reads);
-  visitor.counter("concurrent.leaf", "lines", "Leaf reads of a line that a concurrent request reads too.", leaf);
-  visitor.counter("concurrent.avoidable", "lines", "Leaf reads of a line that a concurrent request had read.",
+  visitor.counter("concurrent.leaf_reads", "lines",
+                  "Reads of page-table lines with leaf entries, in runs with `translation.observe`.", leaf_reads);
+  visitor.counter("concurrent.leaf", "lines",
+                  "Reads of page-table lines with leaf entries that a concurrent page walk reads too, in runs with "
+                  "`translation.observe`.",
+                  leaf);
+  visitor.counter("concurrent.avoidable", "lines",
+                  "Reads of page-table lines with leaf entries that a concurrent page walk had read before, in runs "
+                  "with `translation.observe`.",
                   avoidable);
-  visitor.counter("concurrent.upper_reads", "lines", "Lines of upper levels read, when observed.", upper_reads);
+  visitor.counter("concurrent.upper_reads", "lines",
+                  "Reads of page-table lines with upper-level entries, in runs with `translation.observe`.",
+                  upper_reads);
   visitor.counter("concurrent.upper", "lines",
-                  "Upper reads of a line of which a concurrent request reads another entry.", upper);
+                  "Reads of page-table lines with upper-level entries of which a concurrent page walk reads another "
+                  "entry, in runs with `translation.observe`.",
+                  upper);
   for (std::size_t level = 2; level <= 5; ++level) {
-    visitor.counter(fmt::format("concurrent.L{}", level), "lines", fmt::format("Of these, at level {}.", level),
+    visitor.counter(fmt::format("concurrent.L{}", level), "lines",
+                    fmt::format("Reads of page-table lines with entries of level {} of which a concurrent page walk "
+                                "reads another entry, in runs with `translation.observe`.",
+                                level),
                     by_level[level - 2]);
   }
 }

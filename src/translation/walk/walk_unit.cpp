@@ -20,31 +20,39 @@ void WalkStats::describe(StatVisitor& visitor) {
   for (const WalkKind each : all_walk_kinds()) {
     const auto k = static_cast<std::size_t>(each);
     const char* kind = traits_of(each).name;
-    visitor.counter(fmt::format("walks.{}", kind), "walks", fmt::format("Walks of kind {}.", kind), walks[k]);
+    visitor.counter(fmt::format("walks.{}", kind), "walks",
+                    fmt::format("Page walks of kind {} that walkers performed.", kind), walks[k]);
     visitor.counter(fmt::format("accesses.{}", kind), "accesses",
-                    fmt::format("Page-table accesses of walks of kind {}.", kind), accesses[k]);
+                    fmt::format("Page-table accesses of page walks of kind {}.", kind), accesses[k]);
     for (std::size_t level = 2; level <= 5; ++level) {
-      visitor.counter(fmt::format("pw_cache.hits.L{}.{}", level, kind), "walks",
-                      fmt::format("Walks of kind {} that the walk cache let begin below level {}.", kind, level),
-                      cache_hits[level - 2][k]);
+      visitor.counter(
+          fmt::format("pw_cache.hits.L{}.{}", level, kind), "walks",
+          fmt::format("Page walks of kind {} that the page-walk cache let begin below level {}.", kind, level),
+          cache_hits[level - 2][k]);
     }
     visitor.counter(fmt::format("pw_cache.misses.{}", kind), "walks",
-                    fmt::format("Walks of kind {} that began at the root.", kind), cache_misses[k]);
-    visitor.counter(fmt::format("pw_queue.wait.{}", kind), "cycles",
-                    fmt::format("Time that walks of kind {} waited in the queue, summed.", kind), queue_wait[k]);
+                    fmt::format("Page walks of kind {} that missed the page-walk cache and began at the root.", kind),
+                    cache_misses[k]);
+    visitor.counter(
+        fmt::format("pw_queue.wait.{}", kind), "cycles",
+        fmt::format("Time that page walks of kind {} waited in the page-walk queue, summed over walks.", kind),
+        queue_wait[k]);
   }
   for (std::size_t level = 1; level <= reads.size(); ++level) {
     visitor.counter(fmt::format("reads.L{}", level), "lines",
                     fmt::format("Page-table lines read for entries of level {}.", level), reads[level - 1]);
   }
-  visitor.counter("pw_cache.lookups", "walks", "Walks that asked the walk cache.", cache_lookups);
-  visitor.counter("blocked_cycles", "cycles", "Time that misses waited for a place in the queue, summed.",
+  visitor.counter("pw_cache.lookups", "walks", "Page walks that were looked up in the page-walk cache.", cache_lookups);
+  visitor.counter("blocked_cycles", "cycles",
+                  "Time that TLB misses waited for a place in the page-walk queue, summed over misses.",
                   blocked_cycles);
-  visitor.counter("pw_queue.full_cycles", "cycles", "Time in which the queue was full.", full_cycles);
-  visitor.counter("walks_withdrawn", "walks", "Walks taken back before they started.", withdrawn);
-  visitor.histogram("pw_queue.depth", "walks", "Requests in the queue when another one came.", depth);
-  visitor.histogram("walk_latency", "cycles", "Time of a request from its place in the queue to its end.", latency);
-  visitor.histogram("walk_service", "cycles", "Time of a request with a walker.", service);
+  visitor.counter("pw_queue.full_cycles", "cycles", "Time during which the page-walk queue was full.", full_cycles);
+  visitor.counter("walks_withdrawn", "walks", "Page walks withdrawn from the page-walk queue before they started.",
+                  withdrawn);
+  visitor.histogram("pw_queue.depth", "walks", "Requests in the page-walk queue when another one arrived.", depth);
+  visitor.histogram("walk_latency", "cycles", "Time of a page walk from its arrival in the page-walk queue to its end.",
+                    latency);
+  visitor.histogram("walk_service", "cycles", "Time that a walker was busy with a page walk.", service);
 }
 
 WalkUnit::WalkUnit(Partition& partition, const WalkersSpec& spec, const WalkSpec& timing, UpperLevels upper,
