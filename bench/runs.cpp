@@ -4,6 +4,7 @@
 //   bench_runs designs  cost of an access with a design, over that without
 //   bench_runs scale    cost of an access as the GPUs grow 1, 4, 16, 64 at the same work per GPU
 //   bench_runs memory   bytes of a resident wavefront
+// As ./nearfar does, set GLIBC_TUNABLES=glibc.malloc.hugetlb=1 to have large pages of the host.
 // Without an argument it does all of them. For speed and threads a second argument names one workload, a third one a
 // system.
 #include <fmt/format.h>
@@ -21,7 +22,6 @@
 #include "machine/run.h"
 #include "machine/system_file.h"
 #include "sim/event.h"
-#include "sim/huge_pages.h"
 #include "workload/catalog.h"
 
 namespace {
@@ -217,7 +217,6 @@ void memory() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  nearfar::use_huge_pages(argv);
   const std::string what = argc > 1 ? argv[1] : "";
   std::vector<Subject> subjects = kSubjects;
   if (argc > 3) subjects = {{argv[3], kWorkloads}};

@@ -17,7 +17,6 @@
 #include "gpu/coalescer.h"
 #include "machine/run.h"
 #include "machine/system_file.h"
-#include "sim/huge_pages.h"
 #include "workload/catalog.h"
 
 namespace nearfar {
@@ -167,7 +166,6 @@ void print_table(std::span<char*> names) {
 
 int main(int argc, char** argv) {
   using namespace nearfar;
-  use_huge_pages(argv);
   if (argc > 1 && std::string_view(argv[1]) == "table") {
     print_table({argv + 2, argv + argc});
     return 0;

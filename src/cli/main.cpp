@@ -1,8 +1,4 @@
 // The program `nearfar`. Everything it does is in program.cpp and in one file for each command.
 #include "cli/program.h"
-#include "sim/huge_pages.h"
 
-int main(int argc, char** argv) {
-  nearfar::use_huge_pages(argv);
-  return nearfar::run_program({argv + 1, argv + argc});
-}
+int main(int argc, char** argv) { return nearfar::run_program({argv + 1, argv + argc}); }
