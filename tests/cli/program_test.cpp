@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Mistake{"compare MT --system ideal-4gpu,nowhere", "nowhere"},
                       Mistake{"characterize", "`nearfar characterize` needs a WORKLOAD"},
                       Mistake{"characterize FIR+MT", "looks at one workload; FIR+MT is several."},
-                      Mistake{"characterize MT --gpus 129", "--gpus must be a whole number from 1 to 128"},
+                      Mistake{"characterize MT --gpus 1025", "--gpus must be a whole number from 1 to 1024"},
                       Mistake{"characterize MTT", "Did you mean `MT`?"},
                       Mistake{"explain surplus", "`surplus` is one argument too many for `nearfar explain`"},
                       Mistake{"list", "`nearfar list` needs one of: workloads, systems, designs, statistics, studies."},

@@ -242,7 +242,7 @@ const std::vector<BadConfig>& bad_configs() {
        "base: base\n"
        "gpus: [4]\n"sv,
        {},
-       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 128: a list is no value.
+       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 1024: a list is no value.
     2 | gpus: [4]
       |       ^)"},
       {"ValueForASection",
@@ -271,7 +271,7 @@ const std::vector<BadConfig>& bad_configs() {
        "base: base\n"
        "gpus:\n"sv,
        {},
-       R"(systems/x.yaml:2:1: `gpus` takes a whole number, 1 to 128: there is no value.
+       R"(systems/x.yaml:2:1: `gpus` takes a whole number, 1 to 1024: there is no value.
     2 | gpus:
       | ^~~~)"},
       {"DecimalSize",
@@ -390,28 +390,28 @@ const std::vector<BadConfig>& bad_configs() {
        "base: base\n"
        "gpus: four\n"sv,
        {},
-       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 128: `four` is not a number.
+       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 1024: `four` is not a number.
     2 | gpus: four
       |       ^~~~)"},
       {"Fraction",
        "base: base\n"
        "gpus: 4.5\n"sv,
        {},
-       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 128: `4.5` is not a whole number.
+       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 1024: `4.5` is not a whole number.
     2 | gpus: 4.5
       |       ^~~)"},
       {"Hexadecimal",
        "base: base\n"
        "gpus: 0x10\n"sv,
        {},
-       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 128: `0x10` is not a whole number.
+       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 1024: `0x10` is not a whole number.
     2 | gpus: 0x10
       |       ^~~~)"},
       {"TooManyDigits",
        "base: base\n"
        "gpus: 123456789012345678901234567890\n"sv,
        {},
-       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 128: `123456789012345678901234567890` has too many digits.
+       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 1024: `123456789012345678901234567890` has too many digits.
     2 | gpus: 123456789012345678901234567890
       |       ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~)"},
       {"TooLarge",
@@ -423,16 +423,16 @@ const std::vector<BadConfig>& bad_configs() {
       |                        ^~~~~~~~~~~~~~~~~)"},
       {"OutOfRange",
        "base: base\n"
-       "gpus: 129\n"sv,
+       "gpus: 1025\n"sv,
        {},
-       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 128: `129` is out of range.
-    2 | gpus: 129
-      |       ^~~)"},
+       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 1024: `1025` is out of range.
+    2 | gpus: 1025
+      |       ^~~~)"},
       {"ZeroGpus",
        "base: base\n"
        "gpus: 0\n"sv,
        {},
-       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 128: `0` is out of range.
+       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 1024: `0` is out of range.
     2 | gpus: 0
       |       ^)"},
       {"SizeOutOfRange",
@@ -502,7 +502,7 @@ const std::vector<BadConfig>& bad_configs() {
        "base: base\n"
        "gpus: 9999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999\n"sv,
        {},
-       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 128: this is too long for a value.
+       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 1024: this is too long for a value.
     2 | gpus: 9999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999999
       |       ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~)"},
       {"MissingBase",
@@ -554,14 +554,14 @@ const std::vector<BadConfig>& bad_configs() {
        "  cu:\n"
        "    simds: 1000   # too many\n"sv,
        {},
-       R"(systems/x.yaml:6:12: `gpu.cu.simds` takes a whole number, 1 to 64: `1000` is out of range.
+       R"(systems/x.yaml:6:12: `gpu.cu.simds` takes a whole number, 1 to 64: `2000` is out of range.
     6 |     simds: 1000   # too many
       |            ^~~~)"},
       {"WideCharacters",
        "description: größer\n"
        "gpus: größer\n"sv,
        {},
-       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 128: `größer` is not a number.
+       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 1024: `größer` is not a number.
     2 | gpus: größer
       |       ^~~~~~)"},
       {"OverrideWithoutValue",
@@ -614,9 +614,9 @@ const std::vector<BadConfig>& bad_configs() {
               ^~~)"},
       {"OverrideOutOfRange",
        "base: base\n"sv,
-       {"gpus=4", "gpus=1000"},
-       R"(--set: `gpus` takes a whole number, 1 to 128: `1000` is out of range.
-  gpus=1000
+       {"gpus=4", "gpus=2000"},
+       R"(--set: `gpus` takes a whole number, 1 to 1024: `2000` is out of range.
+  gpus=2000
        ^~~~)"},
       {"OverrideBadChoice",
        "base: base\n"sv,
@@ -627,7 +627,7 @@ const std::vector<BadConfig>& bad_configs() {
       {"OverrideEmptyValue",
        "base: base\n"sv,
        {"gpus="},
-       R"(--set: `gpus` takes a whole number, 1 to 128: there is no value.
+       R"(--set: `gpus` takes a whole number, 1 to 1024: there is no value.
   gpus=
        ^)"},
       {"OverrideWithSpaces",
@@ -862,7 +862,7 @@ const std::vector<BadConfig>& bad_configs() {
        "base: base\n"
        "gpus: \"\\x1b[31m4\"\n"sv,
        {},
-       R"(systems/x.yaml:2:8: `gpus` takes a whole number, 1 to 128: `?[31m4` is not a number.
+       R"(systems/x.yaml:2:8: `gpus` takes a whole number, 1 to 1024: `?[31m4` is not a number.
     2 | gpus: "\x1b[31m4"
       |        ^~~~~~~~~)"},
       {"TimeTooLarge",
@@ -876,7 +876,7 @@ const std::vector<BadConfig>& bad_configs() {
        "base: base\n"
        "gpus: null\n"sv,
        {},
-       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 128: `null` is not a number.
+       R"(systems/x.yaml:2:7: `gpus` takes a whole number, 1 to 1024: `null` is not a number.
     2 | gpus: null
       |       ^~~~)"},
       {"LongLine",
