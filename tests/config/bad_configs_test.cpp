@@ -554,7 +554,7 @@ const std::vector<BadConfig>& bad_configs() {
        "  cu:\n"
        "    simds: 1000   # too many\n"sv,
        {},
-       R"(systems/x.yaml:6:12: `gpu.cu.simds` takes a whole number, 1 to 64: `2000` is out of range.
+       R"(systems/x.yaml:6:12: `gpu.cu.simds` takes a whole number, 1 to 64: `1000` is out of range.
     6 |     simds: 1000   # too many
       |            ^~~~)"},
       {"WideCharacters",
