@@ -26,13 +26,13 @@ void BoundarySpec::describe(Section& section) {
   section.flag("write_back", write_back, "Dirty lines of the L2 caches go to memory when a kernel ends.");
   section.choice<L1AtBoundary>("l1", l1, {{"invalidate", L1AtBoundary::Invalidate}, {"keep", L1AtBoundary::Keep}},
                                "What the L1 caches do when a kernel begins: `invalidate` everything, so that it sees "
-                               "what kernels before it have stored, or `keep` it. With `keep` a load may return data "
-                               "older than another unit's stores of an earlier kernel, and --check allows it.");
+                               "what kernels before it have stored, or `keep` it, where a load may return data older "
+                               "than another unit's stores of an earlier kernel, and --check allows it.");
   section.choice<L2AtBoundary>(
       "l2", l2,
       {{"keep", L2AtBoundary::Keep}, {"drop_written", L2AtBoundary::DropWritten}, {"drop", L2AtBoundary::Drop}},
       "What the GPUs' L2 caches hold when a kernel has ended and dirty lines have been written back: `keep` all lines, "
-      "`drop_written` those that were written back, or `drop` all. The last two need `boundary.write_back`.");
+      "`drop_written` those that were written back, or `drop` all, of which the last two need `boundary.write_back`.");
 }
 
 void DmaSpec::describe(Section& section) {

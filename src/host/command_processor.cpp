@@ -10,7 +10,7 @@ namespace nearfar {
 
 void HostPhaseStats::describe(StatVisitor& visitor) {
   visitor.counter("count", "phases", "Phases between launches in which the host computed.", count);
-  visitor.counter("cycles", "cycles", "Time of these phases, summed.", cycles);
+  visitor.counter("cycles", "cycles", "Time that phases of the host between launches took, summed over them.", cycles);
 }
 
 CommandProcessor::CommandProcessor(Partition& partition, const SystemSpec& spec, const std::vector<Process>& processes,

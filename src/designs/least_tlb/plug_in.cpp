@@ -8,6 +8,7 @@
 #include "designs/least_tlb/least_tlb_iommu.h"
 #include "designs/least_tlb/least_tlb_spec.h"
 #include "designs/registry.h"
+#include "gpu/gpu.h"
 #include "host/host.h"
 #include "machine/statistics.h"
 
