@@ -175,7 +175,7 @@ void Gpu::drop_lines(PhysPage page) {
   const std::uint64_t lines = tracker_->lines(page);
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {
     const PhysPage frame{page.device(), page.frame() + i};
-    l2_.drop_remote_lines(frame, lines);
+    l2_.drop_remote_lines(frame);
     tracker_->for_users(page, cus_.size(), [&](unsigned cu) {
       cus_[cu].load_store().drop(frame, lines);
       scalars_[cu / spec_.cus_per_array].l1().drop(frame, lines);

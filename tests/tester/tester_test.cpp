@@ -69,6 +69,11 @@ TEST(RandomTester, MeetsEveryPairAndFindsNothingInMinutes) {
   EXPECT_EQ(never_seen(result.coverage), "") << tables(result.coverage);
 }
 
+/// A store of a whole line had brought it into an L2, and the migration of its page dropped only what loads had.
+TEST(RandomTester, ACopyThatAStoreMadeLeavesWithItsPage) {
+  EXPECT_EQ(failure_of(1'000'829, {}, std::chrono::seconds(kSanitized ? 300 : 60)), std::nullopt);
+}
+
 /// Two GPUs took a page from each other for ever: a scalar load did not keep the translation it had waited for.
 TEST(RandomTester, EpisodesThatDidNotEnd) {
   for (const std::uint64_t seed : {16, 48}) {

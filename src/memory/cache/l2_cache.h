@@ -145,8 +145,8 @@ class L2Cache final : public LowerLevel, public DramClient {
   void stores_acknowledged(const LineRequest& reply);
   /// What is held of other devices' lines may be old from now on: it is dropped, and fills under way are not kept.
   void drop_remote_lines();
-  /// The same for these lines of a page.
-  void drop_remote_lines(PhysPage page, std::uint64_t lines);
+  /// The same for the lines of a page that leaves its frame. Stores may have brought some that no load asked for.
+  void drop_remote_lines(PhysPage page);
 
   /// Writes all dirty lines back, and those that will be when stores and atomics that wait for memory have been
   /// performed; they stay, clean. A flush that is asked for while another is under way follows it.
@@ -321,7 +321,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   Outcome write_remote_line(Bank& bank, const LineRequest& request, bool whole);
   Outcome atomic_on_remote_line(Bank& bank, const LineRequest& request);
   bool reserve_link(Bank& bank, PhysLine line);
-  TagArray::Slot install_remote_line(Bank& bank, PhysLine line);
+  void install_remote_line(Bank& bank, TagArray::Slot slot, PhysLine line);
   void poison(Bank& bank, PhysLine line);
   static void poison(Pending& pending);
   void invalidate_remote_line(Bank& bank, TagArray::Slot slot);

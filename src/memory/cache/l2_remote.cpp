@@ -113,8 +113,8 @@ L2Cache::Outcome L2Cache::write_remote_line(Bank& bank, const LineRequest& reque
   }
   TagArray::Slot slot = bank.tags.find(remote_key(request.line));
   const bool allocates = slot == TagArray::kNone && whole;
+  const TagArray::Slot victim = allocates ? bank.tags.victim(remote_key(request.line)) : slot;
   if (allocates) {
-    const TagArray::Slot victim = bank.tags.victim(remote_key(request.line));
     const bool dirty = bank.tags.valid(victim) && (bank.tags.state(victim) & kDirty) != 0;
     if (dirty && !dram_->can_write(line_of(bank, victim))) return Outcome::Stall;
   }
@@ -123,7 +123,8 @@ L2Cache::Outcome L2Cache::write_remote_line(Bank& bank, const LineRequest& reque
   poison(bank, request.line);
   if (allocates) {
     ++remote_stats_.write_allocations;
-    slot = install_remote_line(bank, request.line);
+    slot = victim;
+    install_remote_line(bank, slot, request.line);
     if (watch_ != nullptr) bank.remote_images[slot] = {DataWatch::undefined(), {}};
   } else if (slot != TagArray::kNone) {
     ++remote_stats_.write_hits;
@@ -146,12 +147,10 @@ L2Cache::Outcome L2Cache::atomic_on_remote_line(Bank& bank, const LineRequest& r
   return Outcome::Forwarded;
 }
 
-TagArray::Slot L2Cache::install_remote_line(Bank& bank, PhysLine line) {
-  const TagArray::Slot slot = bank.tags.victim(remote_key(line));
+void L2Cache::install_remote_line(Bank& bank, TagArray::Slot slot, PhysLine line) {
   make_room(bank, slot);
   bank.tags.fill(slot, remote_key(line));
   bank.tags.state(slot) = kRemote;
-  return slot;
 }
 
 void L2Cache::invalidate_remote_line(Bank& bank, TagArray::Slot slot) {
@@ -221,7 +220,8 @@ void L2Cache::fill_remote_line(Bank& bank, const LineRequest& reply) {
   if (watch_ != nullptr) image = watch_->l2_filled(reply.record, reply.line);
   ++(poisoned ? remote_stats_.poisoned_fills : remote_stats_.fills);
   if (!poisoned) {
-    const TagArray::Slot slot = install_remote_line(bank, reply.line);
+    const TagArray::Slot slot = bank.tags.victim(remote_key(reply.line));
+    install_remote_line(bank, slot, reply.line);
     if (watch_ != nullptr) bank.remote_images[slot] = {image, {}};
   }
   LineRequestQueue waiting = first ? pending.waiting : pending.waiting_again;
@@ -274,10 +274,10 @@ void L2Cache::drop_remote_lines() {
   }
 }
 
-void L2Cache::drop_remote_lines(PhysPage page, std::uint64_t lines) {
+void L2Cache::drop_remote_lines(PhysPage page) {
   if (page.device() == partition_.device() || passes(page.device())) return;
-  for (; lines != 0; lines &= lines - 1) {
-    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
+  for (unsigned index = 0; index < kPageBytes / line_bytes_; ++index) {
+    const PhysLine line{page, index};
     Bank& bank = bank_of(line);
     if (remote_coverage_ != nullptr) cover_remote(bank, line, RemoteLineEvent::Drop);
     poison(bank, line);
