@@ -5,18 +5,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "memory/cache/request_latency.h"
+
 namespace nearfar {
-namespace {
-
-bool counts_latency(const LineRequest& request) {
-  return request.kind == RequestKind::Read || request.kind == RequestKind::Atomic;
-}
-
-std::uint32_t since(Cycle now, const LineRequest& request) {
-  return static_cast<std::uint32_t>(now) - request.stage_start;
-}
-
-}  // namespace
 
 void L2Stats::describe(StatVisitor& visitor) {
   visitor.counter("reads", "lines",
@@ -112,7 +103,7 @@ Cycle L2Cache::pass_port(Bank& bank, Cycle arrival) {
 void L2Cache::remote_request(LineRequest* request, Spacing spacing) {
   const std::uint64_t lines = request->lines();
   stats_.remote_requests += lines;
-  if (counts_latency(*request)) latency_.request_link += lines * since(partition_.now(), *request);
+  if (counts_latency(*request)) latency_.request_link += lines * since_stage_start(partition_.now(), *request);
   request->stage_start = static_cast<std::uint32_t>(partition_.now());
   serve(request, true, spacing);
 }
@@ -205,7 +196,8 @@ void L2Cache::settle(LineRequest* group, bool remote, Results& results) {
   group->mask = hits.mask;
   if (counts_latency(*group)) {
     latency_.home += hits.count() * (tag_latency_ + data_latency_);
-    latency_.home_wait += hits.count() * (since(partition_.now(), *group) + hits.due - tag_latency_ - data_latency_);
+    latency_.home_wait +=
+        hits.count() * (since_stage_start(partition_.now(), *group) + hits.due - tag_latency_ - data_latency_);
   }
   if (remote) {
     client_.answer(group, hits.due);

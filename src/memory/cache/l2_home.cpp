@@ -3,19 +3,9 @@
 #include <bit>
 
 #include "memory/cache/l2_cache.h"
+#include "memory/cache/request_latency.h"
 
 namespace nearfar {
-namespace {
-
-bool measured(const LineRequest& request) {
-  return request.kind == RequestKind::Read || request.kind == RequestKind::Atomic;
-}
-
-std::uint32_t waited(Cycle now, const LineRequest& request) {
-  return static_cast<std::uint32_t>(now) - request.stage_start;
-}
-
-}  // namespace
 
 /// A request acts on its line.
 L2Cache::Outcome L2Cache::act_at_home(Bank& bank, const LineRequest& request, bool remote, bool whole) {
@@ -94,7 +84,7 @@ L2Cache::Outcome L2Cache::miss(Bank& bank, const LineRequest& request, bool remo
     case RequestKind::Atomic: ++stats_.atomics; break;
     default: ++stats_.reads; break;
   }
-  if (measured(request)) latency_.home_wait += waited(partition_.now(), request);
+  if (counts_latency(request)) latency_.home_wait += since_stage_start(partition_.now(), request);
   watch_ordered(request);
   RecordId record = request.record;
   if (watch_ != nullptr && request.kind == RequestKind::Write) {
@@ -158,13 +148,14 @@ void L2Cache::send_missing(const LineRequest& request, Results& results) {
 
 /// The lookup of lines that go on, from their arrival: the tags' own time, and what they waited for it.
 void L2Cache::charge_lookup(const LineRequest& request, std::uint64_t lines, Cycle lookup) {
-  if (!measured(request)) return;
+  if (!counts_latency(request)) return;
   latency_.home += lines * tag_latency_;
   latency_.home_wait += lines * (lookup - tag_latency_);
 }
 
 void L2Cache::on_fill(LineRequest* request) {
-  if (measured(*request)) latency_.dram += request->lines() * std::uint64_t{waited(partition_.now(), *request)};
+  if (counts_latency(*request))
+    latency_.dram += request->lines() * std::uint64_t{since_stage_start(partition_.now(), *request)};
   const PhysPage page = request->line.page();
   for (std::uint64_t rest = request->mask; rest != 0; rest &= rest - 1) {
     request->line = PhysLine{page, static_cast<unsigned>(std::countr_zero(rest))};
@@ -190,7 +181,7 @@ void L2Cache::fill(Bank& bank, LineRequest& request) {
   apply(bank, slot, request);
   while (!waiting.empty()) {
     LineRequest* merged = waiting.pop();
-    if (measured(*merged)) latency_.merge += waited(partition_.now(), *merged);
+    if (counts_latency(*merged)) latency_.merge += since_stage_start(partition_.now(), *merged);
     apply(bank, slot, *merged);
     hand_over(merged);
   }

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "memory/cache/l2_cache.h"
+#include "memory/cache/request_latency.h"
 
 namespace nearfar {
 
@@ -182,9 +183,9 @@ std::uint8_t L2Cache::fill_of(const LineRequest& request) {
 void L2Cache::forward(LineRequest* request, Cycle due) {
   const Cycle now = partition_.now();
   last_forward_ = std::max(last_forward_, now + due);
-  if (request->kind == RequestKind::Read || request->kind == RequestKind::Atomic) {
+  if (counts_latency(*request)) {
     const std::uint64_t lines = request->lines();
-    const std::uint64_t waited = static_cast<std::uint32_t>(now) - request->stage_start;
+    const std::uint64_t waited = since_stage_start(now, *request);
     latency_.home += lines * tag_latency_;
     latency_.home_wait += lines * (waited + last_forward_ - now - tag_latency_);
   }
@@ -238,9 +239,7 @@ void L2Cache::fill_remote_line(Bank& bank, const LineRequest& reply) {
   }
   while (!waiting.empty()) {
     LineRequest* merged = waiting.pop();
-    if (merged->kind == RequestKind::Read) {
-      latency_.merge += static_cast<std::uint32_t>(partition_.now()) - merged->stage_start;
-    }
+    if (counts_latency(*merged)) latency_.merge += since_stage_start(partition_.now(), *merged);
     if (watch_ != nullptr) watch_->l2_served(merged->record, merged->line, image);
     client_.lines_served(merged);
   }
