@@ -141,8 +141,13 @@ void Draw::draw_designs() {
   if (chance(35)) return;
   const std::uint64_t wanted = 1 + below(kMostDesigns);
   for (unsigned tries = 0; tries < 12 && case_.designs.size() < wanted; ++tries) {
-    case_.designs.push_back(any_of(all_designs()).name);
-    if (!is_legal()) case_.designs.pop_back();
+    const Design& design = any_of(all_designs());
+    const std::vector<std::string> before = case_.overrides;
+    case_.designs.push_back(design.name);
+    for (const std::string& need : design.needs) put(path_of(need), need.substr(need.find('=') + 1));
+    if (is_legal()) continue;
+    case_.designs.pop_back();
+    case_.overrides = before;
   }
 }
 

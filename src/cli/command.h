@@ -17,7 +17,9 @@ struct Command {
 Command add_run_command(CLI::App& program);
 Command add_compare_command(CLI::App& program);
 Command add_cost_command(CLI::App& program);
+Command add_bench_links_command(CLI::App& program);
 Command add_characterize_command(CLI::App& program);
+Command add_functional_command(CLI::App& program);
 Command add_study_command(CLI::App& program);
 Command add_reproduce_command(CLI::App& program);
 Command add_report_command(CLI::App& program);

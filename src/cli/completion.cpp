@@ -69,6 +69,11 @@ Completion completion_of(const std::string& kind) {
   if (kind == kPapers) return {paper_names(), "", "", false};
   if (kind == kFile || kind == kFolder) return {{}, "", "", true};
   if (kind == kSubject) return {{"workloads", "systems", "designs", "statistics", "studies"}, "", "", false};
+  if (kind == kTimelineSubject) {
+    std::vector<std::string> words(kTimelineSubjects.begin(), kTimelineSubjects.end());
+    words.emplace_back("all");
+    return {words, ",", "", false};
+  }
   if (kind == kStudy || kind == kStudies) return {names_of(list_studies()), "", "", true};
   if (kind == kExecutor) return {{"local", "slurm"}, "", "", false};
   if (kind == kShell) return {{"bash", "zsh"}, "", "", false};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/arguments.h"
@@ -25,6 +26,8 @@ struct CostArguments {
 
 /// The system on which a design's paper studied it, where the user names none.
 std::string system_of(const Design& design) {
+  if (!design.system.empty()) return design.system;
+  if (std::ranges::find(design.seams, "egress") != design.seams.end()) return "finepack-4gpu";
   switch (design.systems.front()) {
     case TranslationKind::Ats: return "ats-4gpu";
     case TranslationKind::Mmu: return "mmu-4gpu";
@@ -34,9 +37,21 @@ std::string system_of(const Design& design) {
   return kDefaultSystem;
 }
 
+constexpr double kManyBytes = 10 * 1024;
+
 std::string bytes_of(std::uint64_t bits) {
-  return bits % 8 == 0 ? fmt::format("{} B", grouped(bits / 8))
-                       : fmt::format("{:.1f} B", static_cast<double>(bits) / 8);
+  const double bytes = static_cast<double>(bits) / 8;
+  if (bytes >= kManyBytes) return size_text(bytes);
+  return bits % 8 == 0 ? fmt::format("{} B", grouped(bits / 8)) : fmt::format("{:.1f} B", bytes);
+}
+
+/// Of a structure that takes the place of one of the baseline.
+std::string note_on_baseline(const std::string& design, const StorageItem& item) {
+  const std::string baseline = fmt::format("The {} of the baseline takes {}: {}.", item.structure,
+                                           bytes_of(item.baseline_bits), item.baseline_formula);
+  if (item.bits == 0) return baseline;
+  return fmt::format("{} {} takes {:.2f} times that.", baseline, design,
+                     static_cast<double>(item.bits) / static_cast<double>(item.baseline_bits));
 }
 
 void perform_cost(const CostArguments& arguments) {
@@ -65,17 +80,21 @@ void perform_cost(const CostArguments& arguments) {
                {"how", Align::Left, Tint::Dim}});
   std::uint64_t total = 0;
   bool any = false;
+  std::vector<std::string> notes;
   for (const DesignCost& cost : costs) {
     for (const StorageItem& item : cost.items) {
-      table.row({cost.design->name, item.structure, item.per_gpu ? "each GPU" : "host", grouped(item.bits),
-                 bytes_of(item.bits), item.formula});
+      const std::string& name = cost.design->name;
+      const char* where = item.per_gpu ? "each GPU" : "host";
+      table.row({name, item.structure, where, grouped(item.bits), bytes_of(item.bits), item.formula});
       total += item.bits * (item.per_gpu ? gpus : 1);
       any = true;
+      if (item.baseline_bits != 0) notes.push_back(note_on_baseline(name, item));
     }
   }
   if (!any) return write_stdout(fmt::format("{} adds no storage.\n", arguments.design));
   table.row({"", "all", fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s"), grouped(total), bytes_of(total), ""});
   write_stdout(fmt::format("system {}\n\n", system) + table.text(Terminal::of(STDOUT_FILENO)));
+  for (const std::string& note : notes) write_stdout("\n" + note + "\n");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "characterize/functional/functional_pass.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
@@ -91,7 +92,10 @@ std::string studies(const Terminal& terminal) {
 
 std::string statistics(const Terminal& terminal) {
   Table table({{"statistic", Align::Left, Tint::Bold}, {"unit"}, {"meaning", Align::Left, Tint::Dim}});
-  for (const StatInfo& stat : list_all_statistics()) table.row({stat.name, stat.unit, stat.sentence});
+  std::vector<StatInfo> all = list_all_statistics();
+  for (StatInfo& stat : functional_statistics()) all.push_back(std::move(stat));
+  std::ranges::sort(all, {}, &StatInfo::name);
+  for (const StatInfo& stat : all) table.row({stat.name, stat.unit, stat.sentence});
   return table.text(terminal);
 }
 

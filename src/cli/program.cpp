@@ -70,6 +70,8 @@ constexpr const char* kExamples =
     "  nearfar compose MT --system mmu-4gpu --designs ideal-walkers,ideal-migration    which designs get on\n"
     "  nearfar tune MT --system ats-4gpu --vary iommu.walkers=1,2,4,8,16               where more stops paying off\n"
     "  nearfar characterize PR --svg pr.svg              what it does to memory, without a run\n"
+    "  nearfar bench-links pcie4 nvlink                  goodput of links against the size of transfers\n"
+    "  nearfar functional C2D SC --design rec            through caches and directories, without time\n"
     "  nearfar explain --set gpu.l2.size=4MiB --changed  what the machine is, and why\n"
     "  nearfar list workloads --details\n\n"
     "Shell completion: source <(nearfar completion bash), or zsh.\n"
@@ -184,8 +186,9 @@ int run_program(std::vector<std::string> words) {
   const std::vector<Command> commands = {
       add_run_command(program),       add_compare_command(program),      add_study_command(program),
       add_reproduce_command(program), add_report_command(program),       add_compose_command(program),
-      add_tune_command(program),      add_characterize_command(program), add_explain_command(program),
-      add_cost_command(program),      add_list_command(program),         add_completion_command(program)};
+      add_tune_command(program),      add_characterize_command(program), add_functional_command(program),
+      add_explain_command(program),   add_cost_command(program),         add_bench_links_command(program),
+      add_list_command(program),      add_completion_command(program)};
   program.footer(kExamples);  // only now: commands inherit what is there when they are added
   if (words.empty()) words = {"--help"};
   std::ranges::reverse(words);  // CLI11 takes them from the back

@@ -34,7 +34,7 @@ Json cycles_of(const std::vector<std::string>& workloads, const std::vector<std:
   return out;
 }
 
-std::string text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string json_text(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 }  // namespace
 
@@ -84,7 +84,7 @@ std::string composition_json(const Composition& composition) {
     out["interactions"].back()["interaction_interval"] = interval_json(pair.interaction_interval);
     out["interactions"].back()["average_interval"] = interval_json(pair.average_interval);
   }
-  return text(out);
+  return json_text(out);
 }
 
 std::string tuning_json(const Tuning& tuning) {
@@ -111,7 +111,7 @@ std::string tuning_json(const Tuning& tuning) {
                             {"still_rises", curve.knee.rising},
                             {"knee", curve.knee.bend ? Json(tuning.overrides(*curve.knee.bend)) : Json(nullptr)}});
   }
-  return text(out);
+  return json_text(out);
 }
 
 std::string claims_json(const std::vector<MeasuredClaim>& claims) {
@@ -138,7 +138,7 @@ std::string claims_json(const std::vector<MeasuredClaim>& claims) {
     if (!measured.note.empty()) entry["note"] = measured.note;
     out["claims"].push_back(std::move(entry));
   }
-  return text(out);
+  return json_text(out);
 }
 
 }  // namespace nearfar

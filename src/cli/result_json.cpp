@@ -64,9 +64,9 @@ void append(Json& object, const std::string& key, Json value) {
   object.get_ref<Json::object_t&>().emplace_back(key, std::move(value));
 }
 
-Json statistics_of(const RunResult& result) {
+Json statistics_of(const std::vector<StatValue>& statistics) {
   Json out = Json::object();
-  for (const StatValue& stat : result.statistics) {
+  for (const StatValue& stat : statistics) {
     if (!stat.real) {
       append(out, stat.name, stat.count);
     } else if (std::isfinite(stat.ratio)) {
@@ -82,6 +82,17 @@ Json series_of(const RunResult& result) {
     append(out, series.name, {{"every_cycles", series.every}, {"values", series.values}});
   }
   return out;
+}
+
+void add_configuration(Json& out, const NamedSystem& machine) {
+  Json values = Json::object();
+  Json origins = Json::object();
+  for (const EffectiveParameter& parameter : machine.loaded.parameters) {
+    append(values, parameter.path, parameter.value);
+    append(origins, parameter.path, parameter.origin);
+  }
+  out["configuration"] = std::move(values);
+  out["configuration_origins"] = std::move(origins);
 }
 
 Json json_of(const Report& report) {
@@ -111,15 +122,8 @@ Json json_of(const Report& report) {
   out["parameters"] = parameters_of(report.applications);
   out["applications"] = applications_of(report);
   out["launches"] = launches_of(result);
-  Json values = Json::object();
-  Json origins = Json::object();
-  for (const EffectiveParameter& parameter : report.machine.loaded.parameters) {
-    append(values, parameter.path, parameter.value);
-    append(origins, parameter.path, parameter.origin);
-  }
-  out["configuration"] = std::move(values);
-  out["configuration_origins"] = std::move(origins);
-  out["statistics"] = statistics_of(result);
+  add_configuration(out, report.machine);
+  out["statistics"] = statistics_of(result.statistics);
   if (!result.series.empty()) out["series"] = series_of(result);
   return out;
 }
@@ -259,6 +263,31 @@ std::string characterization_json(const Application& application, const Experime
   out["page_reuse"] = json_of(result.page_reuse);
   out["line_reuse"] = json_of(result.line_reuse);
   out["strides"] = json_of(result.strides);
+  return text(out);
+}
+
+std::string functional_json(const FunctionalReport& report) {
+  Json out;
+  out["version"] = version();
+  out["model"] = model_version();
+  out["size"] = size_name(report.experiment.size);
+  out["system"] = report.machine.system;
+  out["designs"] = report.machine.designs;
+  out["seed"] = report.experiment.seed;
+  if (!report.experiment.input.empty()) out["input"] = report.experiment.input;
+  out["passes"] = Json::array();
+  for (const FunctionalOfWorkload& each : report.passes) {
+    Json pass;
+    pass["workload"] = each.application.name;
+    pass["parameters"] = parameters_of(each.application);
+    pass["launches"] = each.result.launches;
+    pass["instructions"] = each.result.instructions;
+    pass["accesses"] = each.result.accesses;
+    pass["host_seconds"] = each.result.host_seconds;
+    pass["statistics"] = statistics_of(each.result.statistics);
+    out["passes"].push_back(std::move(pass));
+  }
+  add_configuration(out, report.machine);
   return text(out);
 }
 

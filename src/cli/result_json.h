@@ -6,6 +6,7 @@
 
 #include "characterize/characterization.h"
 #include "cli/comparison.h"
+#include "cli/functional_report.h"
 #include "study/experiment.h"
 
 namespace nearfar {
@@ -16,5 +17,6 @@ std::string configuration_json(const std::string& system, const std::vector<Effe
 
 std::string characterization_json(const Application& application, const Experiment& experiment,
                                   const Characterization& result);
+std::string functional_json(const FunctionalReport& report);
 
 }  // namespace nearfar

@@ -88,6 +88,7 @@ void perform_run(const RunArguments& arguments) {
   }
   const auto applications = make_applications(arguments.workload, experiment, {arguments.workload});
   check_fits(arguments.workload, applications, machine);
+  experiment.timeline.ranges = timeline_ranges(arguments.timeline, applications);
 
   const Terminal error_terminal = arguments.experiment.quiet ? Terminal{} : Terminal::of(STDERR_FILENO);
   const auto one_run = [&](const NamedSystem& on, const std::string& title) {
@@ -97,7 +98,7 @@ void perform_run(const RunArguments& arguments) {
       if (listener) write_progress(*listener, progress);
     });
   };
-  const Report report = one_run(machine, arguments.workload);
+  Report report = one_run(machine, arguments.workload);
   std::vector<Cycle> cycles = {report.result.cycles};
   while (cycles.size() < machines.size()) {
     const std::string title = fmt::format("[{}/{}] {}", cycles.size() + 1, machines.size(), arguments.workload);
@@ -106,10 +107,26 @@ void perform_run(const RunArguments& arguments) {
 
   if (json) json->write(run_json(report));
   if (csv) csv->write(run_csv(report));
-  if (timeline) timeline->write(timeline_json(report));
+  if (timeline) timeline->write(timeline_json(report, timeline_limit(arguments.timeline)));
   if (const std::string note = timeline_note(report); !note.empty()) fmt::print(stderr, "nearfar: {}\n", note);
   if (arguments.experiment.quiet || to_stdout) return;
   write_stdout(summary(report, Terminal::of(STDOUT_FILENO)) + (repeats > 1 ? repeats_text(cycles) : ""));
+}
+
+void add_timeline_options(CLI::App& app, TimelineArguments& timeline) {
+  using namespace value_kind;
+  add_value(app, "--timeline", timeline.file, kFile,
+            "Write what happened when as a Chrome trace (Perfetto); --timeline-of says what");
+  add_value(app, "--timeline-of", timeline.of, kTimelineSubject,
+            fmt::format("What it shows: translation, data, links, dram, launches, or all ({} when not given)",
+                        kUsualTimelineSubjects));
+  add_value(app, "--timeline-address", timeline.address, kAddresses,
+            "Only these virtual addresses: FROM-TO or buffer:NAME+OFFSET:LENGTH, or several as A,B");
+  add_value(app, "--timeline-cycles", timeline.cycles, kRange, "Only what happens in these cycles");
+  add_value(app, "--timeline-gpu", timeline.gpu, kNumber, "Only what one GPU does");
+  add_value(app, "--timeline-limit", timeline.limit, kFileSize,
+            fmt::format("Most that the file may have ({} when not given); what comes later is left out",
+                        kUsualTimelineLimit));
 }
 
 }  // namespace
@@ -129,13 +146,7 @@ Command add_run_command(CLI::App& program) {
   add_value(app, "--json", arguments->json, kFile, "Write the complete result as JSON; - is standard output");
   add_value(app, "--csv", arguments->csv, kFile, "Write the statistics as CSV; - is standard output");
   add_hidden_value(app, kProgressOption, arguments->progress);
-  add_value(app, "--timeline", arguments->timeline.file, kFile,
-            "Write the life of translation requests, walkers, queues and migrations as a Chrome trace (Perfetto)");
-  add_value(app, "--timeline-gpu", arguments->timeline.gpu, kNumber, "Only what one GPU does");
-  add_value(app, "--timeline-addresses", arguments->timeline.bytes, kRange, "Only pages of these virtual addresses");
-  add_value(app, "--timeline-cycles", arguments->timeline.cycles, kRange, "Only what happens in these cycles");
-  add_value(app, "--timeline-events", arguments->timeline.events, kNumber,
-            fmt::format("Most events in it ({} when not given); what comes later is left out", kUsualTimelineEvents));
+  add_timeline_options(app, arguments->timeline);
   return {&app, [arguments] { perform_run(*arguments); }};
 }
 

@@ -109,6 +109,22 @@ void add_links(Table& table, const Report& report, double seconds) {
   table.row({"link traffic", size_text(*bytes), note});
 }
 
+/// Lines of other GPUs in L2 caches, and what keeps them right.
+void add_coherence(Table& table, const RunResult& result) {
+  add_hits(table, result, "remote L2 hits", "gpus.l2.remote.read_hits", "gpus.l2.remote.reads",
+           "reads of other GPUs' lines in the own L2");
+  const auto value = [&](const char* name) { return find(result, name).value_or(0); };
+  const double sent = value("gpus.invalidation.sent_write") + value("gpus.invalidation.sent_eviction");
+  if (sent == 0) return;
+  const double hits = value("gpus.invalidation.hit_write") + value("gpus.invalidation.hit_eviction") +
+                      value("gpus.invalidation.hit_collateral");
+  table.row(
+      {"invalidations", grouped(static_cast<std::uint64_t>(sent)),
+       fmt::format("{} by replaced directory entries; {} lines dropped, {} of them unnecessarily",
+                   percent(value("gpus.invalidation.sent_eviction"), sent), grouped(static_cast<std::uint64_t>(hits)),
+                   percent(value("gpus.invalidation.hit_eviction"), hits))});
+}
+
 void add_translation(Table& table, const RunResult& result) {
   add_hits(table, result, "L1 TLB hits", "gpus.l1_tlb.hits", "gpus.l1_tlb.lookups", "pages looked up");
   add_hits(table, result, "L2 TLB hits", "gpus.l2_tlb.hits", "gpus.l2_tlb.lookups", "lookups");
@@ -173,6 +189,7 @@ std::string summary(const Report& report, const Terminal& terminal) {
   add_hits(table, result, "L2 hits", "gpus.l2.read_hits", "gpus.l2.reads", "reads");
   add_dram(table, report, seconds);
   add_links(table, report, seconds);
+  add_coherence(table, result);
   add_translation(table, result);
   Table host({{"", Align::Left}, {"", Align::Right}, {"", Align::Left, Tint::Dim}}, 2);
   const double accesses = static_cast<double>(result.accesses);

@@ -4,14 +4,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "sim/types.h"
 #include "stats/stat.h"
 
 namespace nearfar {
 
 class Configuration;
+class Directory;
 class Gpu;
 class Host;
 class Section;
@@ -23,6 +26,9 @@ struct StorageItem {
   bool per_gpu = false;  ///< each GPU has one; else there is one in the machine
   std::uint64_t bits = 0;
   std::string formula;  ///< with the numbers in it: 32 entries × (36 + 16 × 9) bits
+  // The structure of the baseline that it takes the place of, if any.
+  std::uint64_t baseline_bits = 0;
+  std::string baseline_formula{};
 };
 
 class PlugIn {
@@ -31,11 +37,16 @@ class PlugIn {
 
   /// Declares its parameters, in a group of its own at the root of the system's.
   virtual void describe(Section& root) = 0;
+  /// Its parameters that are `auto` get their values from the system's.
+  virtual void fill_in(const SystemSpec&) {}
   /// Throws an InputError (Configuration::fail) where its parameters do not go with the system.
   virtual void check(const SystemSpec&, const Configuration&) const {}
   /// Plugs its parts into a device, which is built but holds no mappings yet.
   virtual void attach(Gpu&, const SystemSpec&) const {}
   virtual void attach(Host&, const SystemSpec&) const {}
+  /// The coherence directory of a GPU, in the place of the baseline's; none where the design has none. What it answers
+  /// without one stands where directories are known, in coherence/make_directory.cpp.
+  virtual std::unique_ptr<Directory> make_directory(const SystemSpec&, DeviceId home) const;
   /// The statistics its parts report, as `nearfar list statistics` shows them.
   virtual std::vector<StatInfo> statistics() const = 0;
   virtual std::vector<StorageItem> storage(const SystemSpec&) const = 0;

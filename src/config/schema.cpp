@@ -99,21 +99,21 @@ class NumberField final : public Field {
   std::string unit_;
 };
 
-/// A whole number above zero, or `auto`, which depends on other parameters: 0 until it is filled in.
+/// A number above zero, or `auto`, which depends on other parameters: 0 until it is filled in.
 class AutoField final : public Field {
  public:
-  AutoField(std::uint32_t& field, Limits limits, std::string_view unit)
-      : field_(field), number_(kInteger, &field, std::move(limits), unit) {}
+  AutoField(const NumberKind& kind, NumberField::Target field, Limits limits, std::string_view unit)
+      : field_(field), number_(kind, field, std::move(limits), unit) {}
 
   bool check(std::string_view text) const override { return text == kAuto || number_.check(text); }
   void assign(std::string_view text, Frequency clock) override {
     if (text == kAuto) {
-      field_ = 0;
+      std::visit([](auto* field) { *field = 0; }, field_);
     } else {
       number_.assign(text, clock);
     }
   }
-  std::string text() const override { return field_ == 0 ? std::string(kAuto) : number_.text(); }
+  std::string text() const override { return number_.number()->value == 0 ? std::string(kAuto) : number_.text(); }
   std::string unit() const override { return number_.unit(); }
   std::string range() const override { return fmt::format("{}, or {}", kAuto, number_.range()); }
   std::string expects() const override { return fmt::format("`{}`, or {}", kAuto, number_.expects()); }
@@ -122,7 +122,7 @@ class AutoField final : public Field {
  private:
   static constexpr std::string_view kAuto = "auto";
 
-  std::uint32_t& field_;
+  NumberField::Target field_;
   NumberField number_;
 };
 
@@ -278,7 +278,11 @@ void Section::integer(std::string_view key, std::uint32_t& field, Limits limits,
 
 void Section::integer_or_auto(std::string_view key, std::uint32_t& field, Limits limits, std::string_view unit,
                               std::string_view sentence) {
-  schema_.add_parameter(path_, key, sentence, std::make_unique<AutoField>(field, std::move(limits), unit));
+  schema_.add_parameter(path_, key, sentence, std::make_unique<AutoField>(kInteger, &field, std::move(limits), unit));
+}
+
+void Section::bytes_or_auto(std::string_view key, Bytes& field, Limits limits, std::string_view sentence) {
+  schema_.add_parameter(path_, key, sentence, std::make_unique<AutoField>(kBytes, &field, std::move(limits), "bytes"));
 }
 
 void Section::bandwidth(std::string_view key, Bandwidth& field, Limits limits, std::string_view sentence) {

@@ -144,6 +144,7 @@ class Section {
   /// The same, or `auto`: the field then holds 0 until whoever knows enough fills it in.
   void integer_or_auto(std::string_view key, std::uint32_t& field, Limits limits, std::string_view unit,
                        std::string_view sentence);
+  void bytes_or_auto(std::string_view key, Bytes& field, Limits limits, std::string_view sentence);
   void bandwidth(std::string_view key, Bandwidth& field, Limits limits, std::string_view sentence);
   /// The core clock: the one frequency that all times of the system are counted in.
   void clock(std::string_view key, Frequency& field, Limits limits, std::string_view sentence);

@@ -95,7 +95,18 @@ void SystemSpec::describe(Section& section) {
   section.choice<RemoteCache>(
       "remote_cache", remote_cache, {{"none", RemoteCache::None}, {"l1", RemoteCache::L1}, {"l1l2", RemoteCache::L1L2}},
       "Which caches of a GPU keep lines at home in other devices: none; l1 is the L1s until the next acquire; l1l2 is "
-      "the L1s and, for lines of other GPUs, the L2, written through and dropped at kernel boundaries and fences.");
+      "the L1s and, for lines of other GPUs, the L2, written through and kept right as `coherence` says.");
+  section.choice<RemoteWriteMiss>("remote_write_miss", remote_write_miss,
+                                  {{"no-allocate", RemoteWriteMiss::NoAllocate}, {"fetch", RemoteWriteMiss::Fetch}},
+                                  "What a store to part of a line of another GPU does in an L2 that does not hold the "
+                                  "line, with remote_cache l1l2: "
+                                  "no-allocate only sends it to the home, fetch also reads the line from there.");
+  section.choice<Coherence>(
+      "coherence", coherence, {{"boundary", Coherence::Boundary}, {"directory", Coherence::Directory}},
+      "How copies of other GPUs' lines in L2 caches are kept right, with remote_cache l1l2: boundary drops them at "
+      "kernel boundaries and system-scope fences, directory has the home of each line invalidate those that become "
+      "old.");
+  section.child("directory", directory, "The coherence directory of each GPU.");
   section.child("boundary", boundary, "What happens when a kernel ends and the next one begins.");
   Section watching = section.group("watchdog", "When a run is given up.");
   watching.cycles("cycles", watchdog, {0, 1'000'000'000'000},

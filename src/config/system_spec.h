@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "coherence/coherence_spec.h"
 #include "config/plug_in.h"
 #include "config/quantity.h"
 #include "gpu/gpu_spec.h"
@@ -21,6 +22,9 @@ namespace nearfar {
 
 /// Which caches of a requester may keep lines of another device.
 enum class RemoteCache : std::uint8_t { None, L1, L1L2 };
+
+/// What a store to part of a remote line does in an L2 that does not hold the line.
+enum class RemoteWriteMiss : std::uint8_t { NoAllocate, Fetch };
 
 /// What becomes of the lines of a cache when a kernel ends and the next one begins.
 enum class L1AtBoundary : std::uint8_t { Invalidate, Keep };
@@ -73,6 +77,9 @@ struct SystemSpec {
   AccessCounterSpec access_counter;                         // placement.access_counter
   DispatchPolicy dispatch = DispatchPolicy::Workload;       // dispatch.policy
   RemoteCache remote_cache = RemoteCache::L1;
+  RemoteWriteMiss remote_write_miss = RemoteWriteMiss::NoAllocate;
+  Coherence coherence = Coherence::Boundary;
+  DirectorySpec directory;
   BoundarySpec boundary;
   Cycle watchdog = 0;  // watchdog.cycles: cycles without progress that end a run; 0: from the system
   PerturbSpec perturb;
@@ -80,6 +87,14 @@ struct SystemSpec {
   std::vector<std::shared_ptr<PlugIn>> plug_ins;
 
   bool moves_pages() const { return translation.kind == TranslationKind::Mmu && policy != PagePolicy::NoFault; }
+  /// Stores to other devices are posted: no answer comes, and a release waits until they have been written. Not where
+  /// an L2 keeps copies of their lines, nor where pages move, which both have to know of each store that it is ordered.
+  bool posts_stores() const {
+    return !link.is_plain() && remote_cache != RemoteCache::L1L2 && translation.kind != TranslationKind::Mmu &&
+           policy == PagePolicy::Pinned;
+  }
+  /// L2 caches keep lines of other GPUs, and directories invalidate them.
+  bool has_directories() const { return coherence == Coherence::Directory && remote_cache == RemoteCache::L1L2; }
   void describe(Section& section);
 };
 

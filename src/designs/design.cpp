@@ -34,6 +34,37 @@ void refuse_same_seam(const Design& one, const Design& other) {
   }
 }
 
+/// Stores to other GPUs are posted only where no L2 holds copies of their lines.
+void refuse_unposted(const Design& at_egress, const Design& other) {
+  const std::string copies = "remote_cache=l1l2";
+  if (std::ranges::find(at_egress.seams, "egress") == at_egress.seams.end()) return;
+  if (std::ranges::find(other.needs, copies) == other.needs.end()) return;
+  throw InputError(fmt::format(
+      "The designs `{}` and `{}` cannot be combined: `{}` needs {}, with which the stores that `{}` decides "
+      "about are not posted.",
+      at_egress.name, other.name, other.name, copies, at_egress.name));
+}
+
+void check_kind(const Design& design, const SystemSpec& system) {
+  if (std::ranges::find(design.systems, system.translation.kind) != design.systems.end()) return;
+  std::vector<std::string> kinds;
+  for (const TranslationKind kind : design.systems) kinds.emplace_back(name_of(kind));
+  throw InputError(fmt::format("The design `{}` changes systems with translation.kind {}; `{}` has {}.", design.name,
+                               fmt::join(kinds, " or "), system.name, name_of(system.translation.kind)));
+}
+
+void check_needs(const Design& design, const LoadedSystem& system) {
+  std::vector<std::string> values;
+  for (const std::string& need : design.needs) {
+    const std::string path = need.substr(0, need.find('='));
+    const auto found = std::ranges::find(system.parameters, path, &EffectiveParameter::path);
+    values.push_back(path + "=" + found->value);
+  }
+  if (values == design.needs) return;
+  throw InputError(fmt::format("The design `{}` changes systems with {}; `{}` has {}.", design.name,
+                               fmt::join(design.needs, " and "), system.spec.name, fmt::join(values, " and ")));
+}
+
 /// `part` came a second time, with `name`.
 [[noreturn]] void refuse_twice(std::span<const std::string> names, const std::string& name, const std::string& part) {
   if (std::ranges::count(names, name) > 1) throw InputError(fmt::format("The design `{}` is named twice.", name));
@@ -58,6 +89,8 @@ std::vector<const Design*> choose_designs(std::span<const std::string> names) {
       for (const Design* other : chosen) {
         if (other == design) refuse_twice(names, name, other->name);
         refuse_same_seam(*other, *design);
+        refuse_unposted(*other, *design);
+        refuse_unposted(*design, *other);
       }
     }
     chosen.insert(chosen.end(), wanted.begin(), wanted.end());
@@ -65,13 +98,10 @@ std::vector<const Design*> choose_designs(std::span<const std::string> names) {
   return chosen;
 }
 
-void check_designs(std::span<const Design* const> designs, const SystemSpec& system) {
+void check_designs(std::span<const Design* const> designs, const LoadedSystem& system) {
   for (const Design* design : designs) {
-    if (std::ranges::find(design->systems, system.translation.kind) != design->systems.end()) continue;
-    std::vector<std::string> kinds;
-    for (const TranslationKind kind : design->systems) kinds.emplace_back(name_of(kind));
-    throw InputError(fmt::format("The design `{}` changes systems with translation.kind {}; `{}` has {}.", design->name,
-                                 fmt::join(kinds, " or "), system.name, name_of(system.translation.kind)));
+    check_kind(*design, system.spec);
+    check_needs(*design, system);
   }
 }
 
@@ -86,7 +116,7 @@ LoadedSystem load_system_with(std::span<const std::string> designs, const std::s
     return made;
   };
   // Designs are held against the system itself: a design's settings may change of what kind it is.
-  check_designs(chosen, load_system(system, overrides, plug_ins()).spec);
+  check_designs(chosen, load_system(system, overrides, plug_ins()));
   std::vector<std::string> settings;
   for (const Design* design : chosen) settings.insert(settings.end(), design->settings.begin(), design->settings.end());
   settings.insert(settings.end(), overrides.begin(), overrides.end());

@@ -19,6 +19,8 @@ struct Design {
   std::string sentence;
   std::vector<std::string> seams{};             ///< the places of a chain are seams of their own
   std::vector<TranslationKind> systems{};       ///< where its seams exist, that of its study first
+  std::vector<std::string> needs{};             ///< key=value that a system must have, or its seams do not exist
+  std::string system{};                         ///< that of its study, where it is not the usual one of its kind
   std::vector<std::string> settings{};          ///< key=value
   std::shared_ptr<PlugIn> (*make)() = nullptr;  ///< its parameters, components and statistics
   std::vector<std::string> parts{};             ///< of a design that is several others together
@@ -33,7 +35,7 @@ const std::vector<Design>& all_designs();
 std::vector<const Design*> choose_designs(std::span<const std::string> names);
 
 /// Throws InputError where a design's seams do not exist in a system.
-void check_designs(std::span<const Design* const> designs, const SystemSpec& system);
+void check_designs(std::span<const Design* const> designs, const LoadedSystem& system);
 
 /// A system with designs in it. What the overrides set overrules what a design sets.
 LoadedSystem load_system_with(std::span<const std::string> designs, const std::string& system,

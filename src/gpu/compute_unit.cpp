@@ -227,6 +227,11 @@ bool ComputeUnit::run_scalar_load(Wavefront& wave) {
     case ScalarCache::Answer::NoMshr: return block(wave, WaveState::ScalarMiss);
   }
   if (wave.holds_page) leave_page(wave);
+  if (context_.useful != nullptr && page.device() == context_.device()) {
+    const auto first = static_cast<unsigned>(address.value % context_.spec.line);
+    const auto most = static_cast<unsigned>(context_.spec.line) - first;
+    context_.useful->loaded(PhysLine{page, index}, ByteMask::range(first, std::min<unsigned>(bytes_of(wave.op), most)));
+  }
   ++stats_.scalar_loads;
   fetch(wave);
   return true;
@@ -255,6 +260,7 @@ bool ComputeUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysP
 /// The frame of a page in a mapping that a scalar load uses now, as the translation oracle sees.
 PhysPage ComputeUnit::use(PageKey key, const Mapping& mapping, VirtPage virtual_page) const {
   if (context_.translation_oracle != nullptr) context_.translation_oracle->used(context_.device(), key, mapping, false);
+  if (context_.timeline != nullptr) context_.timeline->translated(mapping.page, key.value);
   return context_.page_size.frame_of(mapping.page, virtual_page);
 }
 
@@ -317,33 +323,101 @@ bool ComputeUnit::meet_barrier(Wavefront& wave) {
   return true;
 }
 
-/// System-scope release and acquire: the wavefront's loads and atomics have come back, the compute unit's stores are
-/// ordered, then its L1 drops what it holds.
+/// Release and acquire: the wavefront's loads and atomics have come back, and the compute unit's stores are ordered.
+/// Within the workgroup that is all. Within the GPU the L1 then drops what it holds; within the system the L2 drops its
+/// remote lines too, or, where directories invalidate them, waits until all invalidations have arrived.
 bool ComputeUnit::pass_fence(Wavefront& wave) {
   if (!wait_for_loads(wave, 0)) return false;
-  if (lsu_.stores_outstanding() != 0) {
-    fences_.push(&wave);
-    return block(wave, WaveState::Fence);
+  const bool settles = must_settle(scope_of(wave.op));
+  if (lsu_.stores_outstanding() == 0 && !settles) {
+    pass_fence(scope_of(wave.op));
+    fetch(wave);
+    return true;
   }
-  pass_fences();
-  fetch(wave);
-  return true;
+  fences_.push(&wave);
+  block(wave, WaveState::Fence);
+  if (lsu_.stores_outstanding() == 0) pass_fences();
+  return false;
 }
 
-/// Release: all stores have been ordered. Acquire: the L1 drops what it holds.
+/// Whether a fence has more to wait for than that the unit's stores have left it.
+bool ComputeUnit::must_settle(Scope scope) const {
+  if (context_.egress != nullptr) return scope != Scope::Workgroup;
+  return scope == Scope::System && context_.coherence != nullptr;
+}
+
+/// The stores have been ordered, and that is all that a fence of this scope waits for.
+void ComputeUnit::pass_fence(Scope scope) {
+  if (scope == Scope::Workgroup) return;
+  if (context_.watch != nullptr) context_.watch->stores_settled(lsu_.l1().unit());
+  if (context_.watch != nullptr) context_.watch->released(lsu_.l1().unit(), scope, context_.partition.now());
+  acquire(scope);
+}
+
+/// The oracle sees that a fence which has to settle begins.
+void ComputeUnit::begin_release() {
+  if (context_.watch == nullptr) return;
+  if (context_.egress == nullptr) {
+    context_.watch->stores_settled(lsu_.l1().unit());
+  } else {
+    next_posted_ = context_.watch->release_begins(lsu_.l1().unit());
+  }
+}
+
+/// All stores have been ordered, or posted.
 void ComputeUnit::pass_fences() {
-  if (context_.watch != nullptr) context_.watch->released(lsu_.l1().unit());
-  lsu_.acquire(L1Event::Fence);
-  context_.l2->drop_remote_lines();
-}
-
-void ComputeUnit::stores_settled() {
-  if (!fences_.empty()) pass_fences();
   while (!fences_.empty()) {
     Wavefront& wave = *fences_.pop();
+    if (must_settle(scope_of(wave.op))) {
+      begin_release();
+      next_to_settle_.push(&wave);
+      continue;
+    }
+    pass_fence(scope_of(wave.op));
     fetch(wave);
     wake(wave);
   }
+  if (settling_.empty()) start_fence();
+}
+
+void ComputeUnit::acquire(Scope scope) {
+  lsu_.acquire(L1Event::Fence, scope);
+  if (scope == Scope::System) context_.l2->drop_remote_lines();
+}
+
+/// One fence of the unit at a time asks for markers, or has posted stores written, for all wavefronts that wait by
+/// then. Stores that were issued since are none of theirs.
+void ComputeUnit::start_fence() {
+  if (next_to_settle_.empty()) return;
+  while (!next_to_settle_.empty()) settling_.push(next_to_settle_.pop());
+  release_begun_ = context_.partition.now();
+  last_posted_ = next_posted_;
+  if (context_.egress == nullptr) {
+    context_.coherence->start_fence(context_.application, index_);
+  } else if (context_.egress->release(static_cast<Waiter>(index_), FlushCause::Release)) {
+    fence_settled();
+  }
+}
+
+/// Posted stores are seen by all as soon as they have been written, whenever the fence began.
+void ComputeUnit::fence_settled() {
+  if (context_.watch != nullptr) {
+    const bool posted = context_.egress != nullptr;
+    if (posted) context_.watch->release_ends(lsu_.l1().unit(), last_posted_);
+    const Cycle begun = posted ? context_.partition.now() : release_begun_;
+    context_.watch->released(lsu_.l1().unit(), Scope::System, begun);
+  }
+  acquire(Scope::System);
+  while (!settling_.empty()) {
+    Wavefront& wave = *settling_.pop();
+    fetch(wave);
+    wake(wave);
+  }
+  start_fence();
+}
+
+void ComputeUnit::stores_settled() {
+  pass_fences();
   listener_.stores_settled();
 }
 

@@ -64,6 +64,10 @@ class alignas(kHostLine) ComputeUnit {
   void scalar_translated(unsigned slot, PageKey key, const Mapping& mapping, VirtPage virtual_page);
   void look_up_scalar_again(unsigned slot) { wake(waves_[slot]); }
 
+  /// What a fence waited for has come: every invalidation that had been sent when it began has arrived; or, where
+  /// stores are posted, all that were before it have been written.
+  void fence_settled();
+
   unsigned index() const { return index_; }
   ComputeUnitStats& stats() { return stats_; }
   const ComputeUnitStats& stats() const { return stats_; }
@@ -113,7 +117,12 @@ class alignas(kHostLine) ComputeUnit {
   bool wait_for_loads(Wavefront& wave, std::uint32_t outstanding);
   bool meet_barrier(Wavefront& wave);
   bool pass_fence(Wavefront& wave);
+  bool must_settle(Scope scope) const;
+  void pass_fence(Scope scope);
+  void begin_release();
   void pass_fences();
+  void acquire(Scope scope);
+  void start_fence();
   void end(Wavefront& wave);
   Wavefront& take_slot();
 
@@ -124,7 +133,12 @@ class alignas(kHostLine) ComputeUnit {
   HandlerId wave_handler_;
   unsigned index_;
   LoadStoreUnit lsu_;
-  WaveQueue fences_;
+  WaveQueue fences_;               ///< wait until the unit's stores are ordered, or posted
+  WaveQueue settling_;             ///< wait until invalidations have arrived, or posted stores have been written
+  WaveQueue next_to_settle_;       ///< the same behind the fence that waits now
+  Cycle release_begun_ = 0;        ///< of the fence that waits now
+  std::uint64_t last_posted_ = 0;  ///< of the fence that waits now: the unit's last store before it (oracle)
+  std::uint64_t next_posted_ = 0;  ///< of the next one
   std::vector<Cycle> simd_free_;
   ComputeUnitStats stats_;
   GroupListener& listener_;

@@ -16,8 +16,10 @@ enum class ControlKind : std::uint32_t {
   Stop,        ///< host → GPU: start no more workgroups (all first executions have ended)
   GroupsDone,  ///< GPU → host, greedy: `value` workgroups have ended
   LaunchDone,  ///< GPU → host: the share is done, its stores are ordered; instructions in `value`, accesses in `count`
-  WriteBack,   ///< host → GPU: all shares are done; dirty lines go to memory
-  WrittenBack,  ///< GPU → host: they have
+  Release,     ///< host → GPU: all shares are done; dirty lines go to memory, and invalidations must have arrived
+  Released,    ///< GPU → host: they have
+  Settle,      ///< host → GPU: copies have overwritten lines; invalidations must have arrived
+  Settled,     ///< GPU → host: they have
 };
 
 struct Control {

@@ -10,6 +10,8 @@ constexpr Cycle kRetry = 16;
 
 constexpr std::uint64_t kNoLine = ~std::uint64_t{0};
 
+}  // namespace
+
 CopyChunk chunk_of(const CopyMessage& message) {
   CopyChunk chunk;
   chunk.id = message.id;
@@ -19,12 +21,10 @@ CopyChunk chunk_of(const CopyMessage& message) {
   return chunk;
 }
 
-std::uint64_t mask_of(PhysLine first, std::uint32_t lines) {
+std::uint64_t lines_of_chunk(PhysLine first, std::uint32_t lines) {
   const std::uint64_t run = lines == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << lines) - 1;
   return run << first.index();
 }
-
-}  // namespace
 
 CopyAgent::CopyAgent(Partition& partition, L2Cache& cache, NetworkInterface& network, DataWatch* watch, DeviceId host,
                      std::uint64_t header, std::uint64_t line)
@@ -80,7 +80,7 @@ void CopyAgent::on_turn(CopyMessage* message) {
   const CopyChunk chunk = chunk_of(*message);
   const bool reads = message->kind == CopyMessageKind::Read;
   const std::optional<PhysLine> first = reads ? chunk.from : chunk.to;
-  if (first && cache_.lines_pending(first->page(), mask_of(*first, chunk.lines))) {
+  if (first && cache_.lines_pending(first->page(), lines_of_chunk(*first, chunk.lines))) {
     partition_.schedule(message, turn_handler_, partition_.now() + kRetry);
     return;
   }
@@ -90,7 +90,7 @@ void CopyAgent::on_turn(CopyMessage* message) {
 
 void CopyAgent::read(const CopyChunk& chunk) {
   const PhysLine first = *chunk.from;
-  cache_.write_back_lines(first.page(), mask_of(first, chunk.lines));
+  cache_.write_back_lines(first.page(), lines_of_chunk(first, chunk.lines));
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(readings_.size()));
     readings_.emplace_back();
@@ -130,7 +130,7 @@ void CopyAgent::deliver(const CopyChunk& chunk) {
 
 void CopyAgent::write(const CopyChunk& chunk) {
   if (chunk.to) {
-    cache_.overwrite_lines(chunk.to->page(), mask_of(*chunk.to, chunk.lines));
+    cache_.overwrite_lines(chunk.to->page(), lines_of_chunk(*chunk.to, chunk.lines));
     if (watch_ != nullptr) watch_->copied_to(chunk.id, *chunk.to, chunk.lines);
   }
   --busy_;

@@ -41,6 +41,10 @@ struct CopyMessage : Packet {
 };
 static_assert(EventType<CopyMessage>);
 
+/// The chunk of a message; the lines of a frame that a chunk has, by its first.
+CopyChunk chunk_of(const CopyMessage& message);
+std::uint64_t lines_of_chunk(PhysLine first, std::uint32_t lines);
+
 /// The DMA, in the host.
 class CopyListener {
  public:

@@ -41,10 +41,15 @@ void Dispatcher::on_control(Packet* packet) {
       next_granted_ = 0;
       try_release();
       break;
-    case ControlKind::WriteBack: context_.l2->flush(); break;
+    case ControlKind::Release: release(control.application); break;
+    case ControlKind::Settle:
+      settling_ = true;
+      context_.coherence->start_boundary(control.application);
+      break;
     case ControlKind::GroupsDone:
     case ControlKind::LaunchDone:
-    case ControlKind::WrittenBack: break;  // the host's
+    case ControlKind::Released:
+    case ControlKind::Settled: break;  // the host's
   }
 }
 
@@ -62,6 +67,7 @@ void Dispatcher::start_launch(const Control& control) {
   if (context_.touches != nullptr) context_.touches->start(process.space->first_page(), process.space->pages());
   instructions_before_ = instructions();
   accesses_before_ = accesses();
+  if (timeline_ != nullptr) timeline_->begins(control.application, control.value);
   if (boundary_.l1 == L1AtBoundary::Invalidate) acquire();
   context_.l2->drop_remote_lines();
   take_share(process, launch);
@@ -70,8 +76,9 @@ void Dispatcher::start_launch(const Control& control) {
 }
 
 void Dispatcher::acquire() {
-  for (ScalarCache& scalar : scalars_) scalar.l1().acquire(L1Event::Boundary);
-  for (ComputeUnit& cu : cus_) cu.load_store().acquire(L1Event::Boundary);
+  if (timeline_ != nullptr) timeline_->acquired();
+  for (ScalarCache& scalar : scalars_) scalar.l1().acquire(L1Event::Boundary, Scope::System);
+  for (ComputeUnit& cu : cus_) cu.load_store().acquire(L1Event::Boundary, Scope::System);
 }
 
 /// Which workgroups are this GPU's: known from the start, or granted by the host as the GPU gets room.
@@ -133,25 +140,62 @@ void Dispatcher::group_done(unsigned cu) {
 /// writing dirty lines back, comes when that is so on every GPU, since any of them may still write to lines at home
 /// here.
 void Dispatcher::try_release() {
-  if (!running_ || running_groups_ != 0 || more_may_come_) return;
+  if (!running_ || writing_stores_ || running_groups_ != 0 || more_may_come_) return;
   if (share_ && next_in_share_ < share_->size()) return;
   if (next_granted_ < granted_.size()) return;
+  if (timeline_ != nullptr) timeline_->groups_ended();
   const bool settled = std::all_of(cus_.begin(), cus_.end(),
                                    [](const ComputeUnit& cu) { return cu.load_store().stores_outstanding() == 0; });
   if (!settled) return;
+  writing_stores_ = context_.egress != nullptr && !context_.egress->release(Egress::kWholeGpu, FlushCause::Kernel);
+  if (!writing_stores_) end_launch();
+}
+
+void Dispatcher::stores_written() {
+  writing_stores_ = false;
+  end_launch();
+}
+
+void Dispatcher::end_launch() {
   running_ = false;
+  if (timeline_ != nullptr) timeline_->stores_ordered();
   tell_host({ControlKind::LaunchDone, instructions() - instructions_before_, accesses() - accesses_before_,
              launch_.application, false});
-  if (!boundary_.write_back) execution_ends();
+  if (!boundary_.write_back && context_.coherence == nullptr) execution_ends();
+}
+
+/// Release, second half: every GPU has done the first.
+void Dispatcher::release(std::uint8_t application) {
+  releasing_ = (boundary_.write_back ? 1 : 0) + (context_.coherence != nullptr ? 1 : 0);
+  if (context_.coherence != nullptr) context_.coherence->start_boundary(application);
+  if (!boundary_.write_back) return;
+  if (timeline_ != nullptr) timeline_->write_back_begins();
+  context_.l2->flush();
 }
 
 void Dispatcher::flushed() {
+  if (timeline_ != nullptr) timeline_->written_back();
   if (boundary_.l2 == L2AtBoundary::Drop) context_.l2->drop_clean_lines();
+  released_in_part();
+}
+
+void Dispatcher::boundary_settled(std::uint8_t application) {
+  if (!settling_) {
+    released_in_part();
+    return;
+  }
+  settling_ = false;
+  tell_host({ControlKind::Settled, 0, 0, application, false});
+}
+
+void Dispatcher::released_in_part() {
+  if (--releasing_ != 0) return;
   execution_ends();
-  tell_host({ControlKind::WrittenBack, 0, 0, launch_.application, false});
+  tell_host({ControlKind::Released, 0, 0, launch_.application, false});
 }
 
 void Dispatcher::execution_ends() {
+  if (timeline_ != nullptr) timeline_->ends();
   if (launch_.last_of_first && on_first_execution) on_first_execution();
 }
 

@@ -11,6 +11,7 @@
 #include "config/system_spec.h"
 #include "gpu/compute_unit.h"
 #include "gpu/control.h"
+#include "gpu/launch_timeline.h"
 #include "gpu/scalar_cache.h"
 #include "interconnect/jitter.h"
 #include "memory/cache/l2_cache.h"
@@ -29,8 +30,15 @@ class Dispatcher final : public GroupListener {
   void on_control(Packet* packet);
   void group_done(unsigned cu) override;
   void stores_settled() override { try_release(); }
+  /// Where stores are posted: all that the launch stored has been written.
+  void stores_written();
   /// The dirty lines of the L2 cache have gone to memory.
   void flushed();
+  /// The invalidations that GPUs sent to one another have arrived.
+  void boundary_settled(std::uint8_t application);
+
+  /// From now on says when launches begin and end.
+  void record(LaunchTimeline* timeline) { timeline_ = timeline; }
 
   std::uint64_t instructions() const;
   std::uint64_t accesses() const;
@@ -47,6 +55,9 @@ class Dispatcher final : public GroupListener {
   bool start_one(unsigned cu);
   std::optional<std::uint64_t> next_group();
   void try_release();
+  void release(std::uint8_t application);
+  void released_in_part();
+  void end_launch();
   void execution_ends();
   void tell_host(const Control& control);
 
@@ -61,8 +72,12 @@ class Dispatcher final : public GroupListener {
   StartJitter start_jitter_;
   Cycle interval_;
   BoundarySpec boundary_;
+  unsigned releasing_ = 0;  ///< what the second half of a release waits for: the flush, the markers
+  bool settling_ = false;   ///< the host asked for markers alone
+  LaunchTimeline* timeline_ = nullptr;
 
-  bool running_ = false;  ///< from a launch to the end of its stores
+  bool running_ = false;         ///< from a launch to the end of its stores
+  bool writing_stores_ = false;  ///< its posted stores are being written
   Control launch_;
   bool greedy_ = false;
   bool more_may_come_ = false;

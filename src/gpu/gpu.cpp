@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "coherence/make_directory.h"
+
 namespace nearfar {
 Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
          ByteMaskPool& masks, DataWatch* watch, TranslationOracle* translation_oracle)
@@ -31,9 +33,15 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   context_.masks = &masks;
   // Page tables lie beside what the capacity bounds; half as many frames more is room enough for both.
   context_.frames = std::max(spec.gpu.dram.capacity, spec.host.dram.capacity) / kPageBytes * 3 / 2;
-  l2_.route_remote({&remote_home_, spec.remote_cache == RemoteCache::L1L2, topology.host()});
+  l2_.route_remote({.home = &remote_home_,
+                    .cached = spec.remote_cache == RemoteCache::L1L2,
+                    .fetches = spec.remote_write_miss == RemoteWriteMiss::Fetch,
+                    .tracked = spec.has_directories(),
+                    .host = topology.host()});
+  if (spec.has_directories()) make_coherence(spec, processes);
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
   make_translation(spec, translation_oracle);
+  if (spec.posts_stores()) post_stores(spec, masks);
   scalars_.reserve(spec_.shader_arrays);
   for (unsigned a = 0; a < spec_.shader_arrays; ++a) scalars_.emplace_back(context_, a);
   const bool own_tlbs = l2_tlb_ && spec_.scalar_tlb == ScalarTlbOwner::Array;
@@ -46,10 +54,42 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   }
 }
 
+void Gpu::make_coherence(const SystemSpec& spec, const std::vector<Process>& processes) {
+  std::vector<GpuRange> applications;
+  for (const Process& process : processes) {
+    applications.push_back({static_cast<std::uint16_t>(process.first_gpu), static_cast<std::uint16_t>(process.gpus)});
+  }
+  coherence_ = std::make_unique<CoherenceController>(partition_, network_, l2_, *this, topology_.host(), spec_.cus(),
+                                                     std::move(applications));
+  coherence_->set_directory(make_directory(spec, partition_.device()));
+  l2_.set_observer(*coherence_);
+  context_.coherence = coherence_.get();
+}
+
+void Gpu::post_stores(const SystemSpec& spec, ByteMaskPool& masks) {
+  egress_ = std::make_unique<Egress>(partition_, network_, spec.link, topology_, spec.gpu.line, masks, watch_, *this);
+  ingress_ = std::make_unique<StoreIngress>(partition_, l2_, network_, masks, spec.gpu.line, topology_.devices());
+  remote_home_.set_egress(*egress_);
+  context_.egress = egress_.get();
+  if (!spec.link.track_useful) return;
+  useful_ = std::make_unique<UsefulBytes>();
+  ingress_->set_useful(useful_.get());
+  context_.useful = useful_.get();
+}
+
 void Gpu::cover(ProtocolCoverage& coverage) {
+  if (coherence_) coherence_->cover(&coverage.directory);
   l2_.cover(&coverage.l2, &coverage.remote_lines);
   for (ScalarCache& scalar : scalars_) scalar.l1().cover(&coverage.scalar_l1);
   for (ComputeUnit& cu : cus_) cu.load_store().l1().cover(&coverage.vector_l1);
+}
+
+void Gpu::set_l1v_replacement(const MakeCacheReplacement& make) {
+  for (ComputeUnit& cu : cus_) cu.load_store().l1().set_replacement(make, cu.index());
+}
+
+void Gpu::set_l1s_replacement(const MakeCacheReplacement& make) {
+  for (std::size_t a = 0; a < scalars_.size(); ++a) scalars_[a].l1().set_replacement(make, static_cast<unsigned>(a));
 }
 
 void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
@@ -123,15 +163,24 @@ void Gpu::on_reply(LineRequest* reply) {
   if (reply->kind == RequestKind::Write) {
     l2_.stores_acknowledged(*reply);
     if (watch_ != nullptr) watch_->stores_acknowledged(reply->record, reply->mask);
+    if (context_.timeline != nullptr) context_.timeline->ordered(reply->unit, reply->line.page(), reply->mask);
     cus_[reply->unit].load_store().stores_ordered(reply->line.page(), lines);
     partition_.pool().release(reply);
     return;
   }
-  if (reply->kind != RequestKind::ScalarRead) {
+  if (reply->kind == RequestKind::Read || reply->kind == RequestKind::Atomic) {
     const std::uint32_t took = static_cast<std::uint32_t>(partition_.now()) - reply->stage_start;
     context_.latency.reply_link += lines * std::uint64_t{took};
   }
   l2_.remote_reply(reply);
+}
+
+void Gpu::released(Waiter waiter) {
+  if (waiter == Egress::kWholeGpu) {
+    dispatcher_.stores_written();
+  } else {
+    cus_[waiter].fence_settled();
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------- translation
@@ -229,7 +278,8 @@ bool Gpu::idle() {
          std::all_of(scalars_.begin(), scalars_.end(), [](ScalarCache& scalar) { return scalar.idle(); }) &&
          std::all_of(scalar_tlbs_.begin(), scalar_tlbs_.end(), [](const ScalarTlb& tlb) { return tlb.idle(); }) &&
          (!l2_tlb_ || l2_tlb_->idle()) && (!gmmu_ || gmmu_->idle()) && (!svm_ || svm_->iommu().idle()) &&
-         (!tracker_ || tracker_->outstanding() == 0) && copies_.idle() && parts_.idle();
+         (!tracker_ || tracker_->outstanding() == 0) && copies_.idle() && parts_.idle() &&
+         (!coherence_ || coherence_->idle()) && (!egress_ || (egress_->idle() && ingress_->idle()));
 }
 
 bool Gpu::computes() const {
@@ -248,6 +298,8 @@ std::string Gpu::describe_waiting() {
   if (gmmu_) text += gmmu_->describe_waiting();
   if (svm_) text += svm_->iommu().describe_waiting();
   text += parts_.describe_waiting();
+  if (coherence_) text += coherence_->describe_waiting();
+  if (egress_) text += egress_->describe_waiting() + ingress_->describe_waiting();
   for (const ComputeUnit& cu : cus_) text += cu.describe_waiting();
   text += dispatcher_.describe_waiting() + copies_.describe_waiting();
   return text.empty() ? text : fmt::format("GPU {}:\n{}", partition_.device().value, text);

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "coherence/coherence_controller.h"
 #include "config/system_spec.h"
 #include "gpu/compute_unit.h"
 #include "gpu/copy_agent.h"
@@ -15,7 +17,10 @@
 #include "gpu/remote_home.h"
 #include "gpu/scalar_cache.h"
 #include "gpu/scalar_tlb.h"
+#include "interconnect/egress.h"
 #include "interconnect/network_interface.h"
+#include "interconnect/store_ingress.h"
+#include "interconnect/useful_bytes.h"
 #include "memory/cache/l2_cache.h"
 #include "sim/watched.h"
 #include "translation/design_component.h"
@@ -28,9 +33,11 @@ namespace nearfar {
 
 class Gpu final : public NetworkClient,
                   public L2Client,
+                  public EgressClient,
                   public TranslationClient,
                   public Messenger,
                   public PageCaches,
+                  public CoherenceClient,
                   public WalkMemory,
                   public Watched {
  public:
@@ -42,17 +49,39 @@ class Gpu final : public NetworkClient,
   void stores_ordered(unsigned cu, PhysPage page, unsigned lines) override {
     cus_[cu].load_store().stores_ordered(page, lines);
   }
-  void answer(LineRequest* request, Cycle after) override { network_.answer(request, after); }
+  void answer(LineRequest* request, Cycle after) override {
+    if (StoreIngress::is_posted(*request)) {
+      ingress_->written(request, after);
+    } else {
+      network_.answer(request, after);
+    }
+  }
   Spacing reply_spacing(const LineRequest& request) const override { return network_.reply_spacing(request); }
-  void requests_taken(DeviceId source, std::uint32_t count) override { network_.requests_taken(source, count); }
+  void requests_taken(const LineRequest& request, std::uint32_t count) override {
+    if (!StoreIngress::is_posted(request)) network_.requests_taken(request.requester(), count);
+  }
   void l2_has_room(Waiter waiter) override { wake_load_store(waiter); }
   void flushed() override { dispatcher_.flushed(); }
 
-  void on_request(LineRequest* request, Spacing spacing) override { l2_.remote_request(request, spacing); }
+  void on_request(LineRequest* request, Spacing spacing) override {
+    if (ingress_) {
+      ingress_->on_request(request, spacing);
+    } else {
+      l2_.remote_request(request, spacing);
+    }
+  }
   void on_reply(LineRequest* reply) override;
   void on_control(Packet* packet) override { dispatcher_.on_control(packet); }
   void on_copy(Packet* packet) override { copies_.on_message(static_cast<CopyMessage*>(packet)); }
   void on_message(Packet* packet) override;
+  void on_coherence(Packet* packet) override { coherence_->on_message(static_cast<CoherenceMessage*>(packet)); }
+  void boundary_settled(std::uint8_t application) override { dispatcher_.boundary_settled(application); }
+  void fence_settled(unsigned cu) override { cus_[cu].fence_settled(); }
+  void on_stores(StorePacket* packet) override { ingress_->on_stores(packet); }
+  void stores_drained(DeviceId from, std::uint32_t count) override { egress_->drained(from, count); }
+  void store_credits_came(DeviceId from) override { egress_->credits_came(from); }
+  void stores_accepted(unsigned unit, PhysPage page, unsigned lines) override { stores_ordered(unit, page, lines); }
+  void released(Waiter waiter) override;
   void network_has_room(Waiter waiter) override {
     if (L2Cache::is_bank(waiter)) {
       l2_.remote_has_room(waiter);
@@ -81,8 +110,16 @@ class Gpu final : public NetworkClient,
   std::size_t applications() const { return applications_; }
   Dispatcher& dispatcher() { return dispatcher_; }
   DesignComponents& parts() { return parts_; }
+  /// None where remote lines in L2 caches are dropped at boundaries, or there are none.
+  CoherenceController* coherence() { return coherence_.get(); }
+  // The seams of cache replacement, for a design's plug-in: each L1, and each bank of the L2, gets a policy of its own.
+  void set_l1v_replacement(const MakeCacheReplacement& make);
+  void set_l1s_replacement(const MakeCacheReplacement& make);
+  void set_l2_replacement(const MakeCacheReplacement& make) { l2_.set_replacement(make); }
   /// Its caches count which events meet which states of a line.
   void cover(ProtocolCoverage& coverage);
+  /// Its compute units say what they access.
+  void record(RequestTimeline* timeline) { context_.timeline = timeline; }
   /// The oracles watch this run.
   bool checked() const { return watch_ != nullptr; }
 
@@ -97,6 +134,9 @@ class Gpu final : public NetworkClient,
   }
   NetworkInterface& network() { return network_; }
   L2Cache& l2() { return l2_; }
+  Egress* egress() { return egress_.get(); }
+  StoreIngress* ingress() { return ingress_.get(); }
+  const UsefulBytes* useful() const { return useful_.get(); }
   bool idle();
   std::string describe_waiting();
   bool computes() const override;
@@ -106,7 +146,9 @@ class Gpu final : public NetworkClient,
   void on_leave(LineRequest* request);
   void wake_load_store(Waiter waiter) { cus_[LoadStoreUnit::unit_of(waiter)].load_store().wake(waiter); }
   void drop_lines(PhysPage page);
+  void make_coherence(const SystemSpec& spec, const std::vector<Process>& processes);
   void make_translation(const SystemSpec& spec, TranslationOracle* oracle);
+  void post_stores(const SystemSpec& spec, ByteMaskPool& masks);
 
   Partition& partition_;
   GpuSpec spec_;
@@ -117,6 +159,10 @@ class Gpu final : public NetworkClient,
   L2Cache l2_;
   NetworkInterface network_;
   RemoteHome remote_home_;
+  std::unique_ptr<CoherenceController> coherence_;
+  std::unique_ptr<Egress> egress_;  ///< where stores are posted
+  std::unique_ptr<StoreIngress> ingress_;
+  std::unique_ptr<UsefulBytes> useful_;
   Dispatcher dispatcher_;
   CopyAgent copies_;
   std::vector<ScalarCache> scalars_;
@@ -152,10 +198,27 @@ void Gpu::for_each_stats(Visit visit) {
     visit("array" + std::to_string(i) + ".scalar_tlb", "scalar_tlb", scalar_tlbs_[i].stats());
   }
   visit("", "l2", l2_.stats());
-  if (l2_.caches_remote_lines()) visit("", "l2.remote", l2_.remote_stats());
+  if (l2_.caches_remote_lines()) {
+    visit("", "l2.remote", l2_.remote_stats());
+    visit("", "l2.lookup", l2_.lookup_stats());
+  }
+  if (coherence_) {
+    visit("", "directory", coherence_->directory().stats());
+    visit("", "invalidation", coherence_->stats());
+    visit("", "invalidation", l2_.invalidation_stats());
+  }
   DramStats dram = l2_.dram().stats();
   visit("", "dram", dram);
   visit("", "link", network_.stats());
+  if (network_.has_link_layer()) visit("", "link_layer", network_.link_layer_stats());
+  if (egress_) {
+    visit("", "egress", egress_->stats());
+    visit("", "ingress", ingress_->stats());
+  }
+  if (useful_) {
+    UsefulStats useful = useful_->stats();
+    visit("", "egress", useful);
+  }
   if (l2_tlb_) {
     visit("", "l2_tlb", l2_tlb_->stats());
     visit("", "l2_miss", l2_tlb_->miss_stats());

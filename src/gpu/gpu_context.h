@@ -4,11 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "coherence/coherence_controller.h"
 #include "gpu/coalescer.h"
 #include "gpu/gpu_spec.h"
+#include "interconnect/egress.h"
+#include "interconnect/useful_bytes.h"
 #include "memory/byte_masks.h"
 #include "memory/cache/l2_cache.h"
 #include "memory/data_oracle.h"
+#include "memory/request_timeline.h"
 #include "program/workload.h"
 #include "sim/partition.h"
 #include "stats/latency.h"
@@ -37,14 +41,18 @@ struct GpuContext {
   bool own_copies = false;  ///< each GPU has a copy of its own of every page
   Coalescer coalescer;
   LaneAddresses lanes;
-  std::uint64_t frames = 0;  ///< more than any device's memory has
-  L2Cache* l2 = nullptr;     ///< what is below an L1
+  std::uint64_t frames = 0;                  ///< more than any device's memory has
+  L2Cache* l2 = nullptr;                     ///< what is below an L1
+  CoherenceController* coherence = nullptr;  ///< where directories keep remote lines in L2 caches right
   ByteMaskPool* masks = nullptr;
   HandlerId leave_handler = 0;           ///< a page group leaves the L1
   L2Tlb* l2_tlb = nullptr;               ///< none: translation is ideal
   PageAccessTracker* tracker = nullptr;  ///< where pages can move
   TranslationOracle* translation_oracle = nullptr;
-  PageTouches* touches = nullptr;  ///< where the run is observed
+  PageTouches* touches = nullptr;       ///< where the run is observed
+  RequestTimeline* timeline = nullptr;  ///< where its accesses are noted for a timeline
+  Egress* egress = nullptr;             ///< where stores to other devices are posted
+  UsefulBytes* useful = nullptr;        ///< where the bytes that they bring are followed
   PageSize page_size;
   LoadLatency latency;
 

@@ -9,9 +9,9 @@ GpuL1Cache::GpuL1Cache(GpuContext& context, const L1Spec& spec, LoadUnit unit)
   if (context.watch != nullptr) images_.resize(tags().slots());
 }
 
-void GpuL1Cache::acquire(L1Event why) {
+void GpuL1Cache::acquire(L1Event why, Scope scope) {
   L1Cache::acquire(why);
-  if (context_.watch != nullptr) context_.watch->acquired(unit_);
+  if (context_.watch != nullptr) context_.watch->acquired(unit_, scope);
 }
 
 void GpuL1Cache::send(LineRequest* request, RequestKind kind, PhysLine first, std::uint64_t lines, Cycle when) {
@@ -28,10 +28,10 @@ L1MshrFile::Arrival GpuL1Cache::fill(PhysPage page, std::uint64_t lines) {
   const L1MshrFile::Arrival arrival = pending().take(page, lines);
   const auto count = static_cast<std::uint32_t>(std::popcount(lines));
   stats().fills += count;
-  const bool may_keep = context_.keep_remote || page.device() == context_.device();
+  const bool keeps = may_keep(page);
   for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
     const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
-    const bool keep = may_keep && (arrival.kept >> line.index() & 1) != 0;
+    const bool keep = keeps && (arrival.kept >> line.index() & 1) != 0;
     const TagArray::Slot slot = keep ? install(line) : TagArray::kNone;
     if (context_.watch != nullptr) context_.watch->filled(unit_, line, keep ? &images_[slot] : nullptr);
   }
@@ -40,6 +40,12 @@ L1MshrFile::Arrival GpuL1Cache::fill(PhysPage page, std::uint64_t lines) {
     context_.tracker->leave(page, count);
   }
   return arrival;
+}
+
+void GpuL1Cache::poison(L1MshrFile::Group& group, PhysLine line) {
+  const std::uint64_t bit = std::uint64_t{1} << line.index();
+  if ((group.poisoned & bit) == 0 && reserves(line)) give_way_up(line);
+  group.poisoned |= bit;
 }
 
 void GpuL1Cache::note_fill(PhysPage page, std::uint64_t lines) {

@@ -19,10 +19,19 @@ class GpuL1Cache : public L1Cache {
   LoadUnit unit() const { return unit_; }
 
   /// Kernel boundary or fence: drops what it holds.
-  void acquire(L1Event why);
+  void acquire(L1Event why, Scope scope);
 
   /// Lines of the page of `first` leave for the L2 in cycle `when`.
   void send(LineRequest* request, RequestKind kind, PhysLine first, std::uint64_t lines, Cycle when);
+
+  /// A line that is to be asked for, and will be kept, can have a way; it has one from then on. Always, where victims
+  /// leave when lines come.
+  bool has_way(PhysLine line) const { return !reserves(line) || can_reserve_way(line); }
+  void take_way(PhysLine line) {
+    if (reserves(line)) reserve_way(line);
+  }
+  /// A pending line is old: what comes is not kept.
+  void poison(L1MshrFile::Group& group, PhysLine line);
 
   /// Lines of a page that were asked for have come. Their MSHRs become free, and lines are kept unless poisoned, or
   /// remote where remote lines are not kept. The answer is who waits: for notify_waiters().
@@ -52,6 +61,8 @@ class GpuL1Cache : public L1Cache {
                        const ByteMask& mask);
 
  private:
+  bool may_keep(PhysPage page) const { return context_.keep_remote || page.device() == context_.device(); }
+  bool reserves(PhysLine line) const { return reserves_ways() && may_keep(line.page()); }
   void note_fill(PhysPage page, std::uint64_t lines);
 
   GpuContext& context_;

@@ -39,6 +39,7 @@ void LoadStoreUnit::take_instruction(Wavefront& wave) {
   instruction_.start(context_, wave);
   in_unit_ = &wave;
   count_instruction(kind_of(wave.op));
+  if (context_.timeline != nullptr) record_instruction();
   l1_.start_instruction(context_.partition.now() + (has_tlb() ? 0 : context_.translation_latency));
 }
 
@@ -95,6 +96,7 @@ bool LoadStoreUnit::run(PageAccess& access) {
   if (watch != nullptr && trying_translated_ && lines != access.lines) {
     watch->parked_runs(l1_.unit(), watched(access, lines & ~access.lines));
   }
+  if (context_.timeline != nullptr) record_lookups(access, lines & ~access.lines);
   return done;
 }
 
@@ -191,6 +193,7 @@ PhysPage LoadStoreUnit::use(PageKey key, const Mapping& mapping, VirtPage virtua
   if (context_.translation_oracle != nullptr) {
     context_.translation_oracle->used(context_.device(), key, mapping, write);
   }
+  if (context_.timeline != nullptr) context_.timeline->translated(mapping.page, key.value);
   return context_.page_size.frame_of(mapping.page, virtual_page);
 }
 
@@ -340,14 +343,16 @@ bool LoadStoreUnit::merge(const PageAccess& page, L1MshrFile::Group& pending, Ph
   return true;
 }
 
-/// A line that is not held is asked for: it takes an MSHR and room on its way.
+/// A line that is not held is asked for: it takes an MSHR, a way where victims leave at the miss, and room on its way.
 bool LoadStoreUnit::take_mshr(const PageAccess& page, PhysLine line, Outgoing& missing) {
   L1MshrFile& pending = l1_.pending();
-  if (pending.full()) {
+  const bool is_atomic = page.is_atomic();  // which brings no line
+  if (pending.full() || (!is_atomic && !l1_.has_way(line))) {
     stall_reason_ = StallReason::Mshr;
     return false;
   }
   if (!reserve(line)) return false;
+  if (!is_atomic) l1_.take_way(line);
   const Cycle at = l1_.next_line();
   if (missing.group == nullptr) {
     missing.group = &pending.begin(line, load_target(page), static_cast<std::uint32_t>(context_.partition.now()));
@@ -385,12 +390,14 @@ void LoadStoreUnit::send_loads(const PageAccess& page, Outgoing& missing) {
   request->target = load_target(page);
   request->operand_bytes = page.bytes;
   request->record = missing.record;
-  l1_.send(request, is_atomic ? RequestKind::Atomic : RequestKind::Read, PhysLine{page.page, 0}, missing.lines,
-           missing.when);
+  const RequestKind kind = is_atomic ? RequestKind::Atomic : RequestKind::Read;
+  l1_.send(request, kind, PhysLine{page.page, 0}, missing.lines, missing.when);
+  if (context_.timeline != nullptr) context_.timeline->missed(l1_.unit(), kind, page.page, missing.lines);
 }
 
 void LoadStoreUnit::fill(PhysPage page, std::uint64_t lines) {
   L1MshrFile::Arrival arrival = l1_.fill(page, lines);
+  if (context_.timeline != nullptr) record_fill(arrival, page, lines);
   const auto count = static_cast<std::uint32_t>(std::popcount(lines));
   const std::uint32_t took = static_cast<std::uint32_t>(context_.partition.now()) - arrival.issued;
   context_.latency.count += count;
@@ -432,7 +439,7 @@ bool LoadStoreUnit::store_page(PageAccess& page) {
     if (slot != TagArray::kNone) {
       ++l1_.stats().store_hits;
     } else if (L1MshrFile::Group* pending = l1_.pending().find(line)) {
-      pending->poisoned |= bit;  // what is on its way is older than this store
+      l1_.poison(*pending, line);  // what is on its way is older than this store
     }
     const ByteMask mask = bytes_written(page, bit);
     if (context_.watch != nullptr) {

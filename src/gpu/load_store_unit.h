@@ -15,6 +15,7 @@
 #include "gpu/wavefront.h"
 #include "memory/byte_masks.h"
 #include "memory/lower_level.h"
+#include "memory/request_timeline.h"
 
 namespace nearfar {
 
@@ -40,7 +41,7 @@ class LoadStoreUnit {
   /// The frame of a scalar load's page; false where the wavefront has to wait for its translation.
   bool translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysPage& page);
   /// Kernel boundary or fence: the L1 drops what it holds.
-  void acquire(L1Event why) { l1_.acquire(why); }
+  void acquire(L1Event why, Scope scope) { l1_.acquire(why, scope); }
 
   // What comes back to it.
   /// Lines of a page that the L1 asked for have come.
@@ -126,6 +127,13 @@ class LoadStoreUnit {
   ByteMask bytes_written(PageAccess& page, std::uint64_t line) const;
   void add_store(PhysPage page, Outgoing& stores, std::uint64_t line, const ByteMask& mask, Cycle when);
   void send_stores(PhysPage page, const Outgoing& stores);
+
+  // load_store_timeline.cpp: what it says for a timeline.
+  RequestTimeline::Issuer issuer(L1MshrFile::Target target) const;
+  RequestTimeline::Issuer issuer(const PageAccess& access) const;
+  void record_instruction();
+  void record_lookups(const PageAccess& access, std::uint64_t lines);
+  void record_fill(const L1MshrFile::Arrival& arrival, PhysPage page, std::uint64_t lines);
 
   bool reserve(PhysLine line);
   bool nothing_pending() const {

@@ -9,6 +9,7 @@ void MemoryInstruction::start(GpuContext& context, Wavefront& wave) {
   wave.stream.lanes(context.spec.wavefront, context.lanes);
   pages_.clear();
   next_ = 0;
+  if (context.useful != nullptr) note_use(context, kind_of(wave.op), bytes_of(wave.op));
   PageAccess access;
   access.kind = kind_of(wave.op);
   access.bytes = static_cast<std::uint16_t>(bytes_of(wave.op));
@@ -65,6 +66,27 @@ void MemoryInstruction::find_atomic_bytes(GpuContext& context, unsigned bytes) {
     const auto group = std::ranges::find(stores.groups, page.virtual_page, &StoreGroup::page);
     page.masks = byte_masks_.data() + group->first_partial;
     page.whole = group->full;
+  }
+}
+
+/// The lanes' own bytes of lines at home here, which other GPUs' stores may have brought. Pages do not move here.
+void MemoryInstruction::note_use(GpuContext& context, OpKind kind, unsigned bytes) {
+  const Stores touched = context.coalescer.stores(context.lanes, bytes);
+  for (const StoreGroup& group : touched.groups) {
+    const PhysPage page = context.space->translate(context.device(), group.page);
+    if (page.device() != context.device()) continue;
+    const PartialLine* partial = touched.partial.data() + group.first_partial;
+    for (std::uint64_t rest = group.lines; rest != 0; rest &= rest - 1) {
+      const bool whole = (group.full & rest & -rest) != 0;
+      const ByteMask mask = whole ? ByteMask::all(static_cast<unsigned>(context.spec.line)) : ByteMask{partial->bytes};
+      if (!whole) ++partial;
+      const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
+      if (kind == OpKind::Store) {
+        context.useful->stored(line, mask);
+      } else {
+        context.useful->loaded(line, mask);
+      }
+    }
   }
 }
 

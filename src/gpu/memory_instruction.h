@@ -31,6 +31,7 @@ class MemoryInstruction {
   void add_loads(GpuContext& context, PageAccess& access, Wavefront& wave);
   void keep_byte_masks(const Stores& stores);
   void find_atomic_bytes(GpuContext& context, unsigned bytes);
+  static void note_use(GpuContext& context, OpKind kind, unsigned bytes);
 
   std::size_t next_ = 0;
   std::vector<PageAccess> pages_;

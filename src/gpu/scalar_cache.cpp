@@ -15,7 +15,7 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, VirtPage virtu
   if (l1_.covered()) l1_.note(L1Event::Load, line);
   const TagArray::Slot found = l1_.look_up(line);
   L1MshrFile::Group* pending = found == TagArray::kNone ? l1_.pending().find(line) : nullptr;
-  const bool blocked = pending != nullptr ? pending->poisoned != 0 : l1_.pending().full();
+  const bool blocked = pending != nullptr ? pending->poisoned != 0 : l1_.pending().full() || !l1_.has_way(line);
   if (found == TagArray::kNone && blocked) {
     waiters_.push_back(load_target(cu, slot));
     return Answer::NoMshr;
@@ -35,6 +35,7 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, VirtPage virtu
     l1_.pending().merge(*pending, line, load_target(cu, slot));
     return Answer::Pending;
   }
+  l1_.take_way(line);
   l1_.pending().begin(line, load_target(cu, slot), static_cast<std::uint32_t>(now));
   send_load(virtual_page, line, looked_up);
   return Answer::Pending;
@@ -47,10 +48,14 @@ void ScalarCache::send_load(VirtPage virtual_page, PhysLine line, Cycle when) {
   auto* request = context_.partition.pool().allocate<LoadRequest>();
   request->record = context_.watch == nullptr ? 0 : l1_.watch_loads(virtual_page, line.page(), lines);
   l1_.send(request, RequestKind::ScalarRead, line, lines, when);
+  if (context_.timeline != nullptr) {
+    context_.timeline->missed(l1_.unit(), RequestKind::ScalarRead, line.page(), lines);
+  }
 }
 
 void ScalarCache::fill(PhysLine line, std::vector<ComputeUnit>& units) {
   const std::uint64_t lines = std::uint64_t{1} << line.index();
+  if (context_.timeline != nullptr) context_.timeline->filled(l1_.unit(), line.page(), lines);
   L1MshrFile::Arrival arrival = l1_.fill(line.page(), lines);
   l1_.notify_waiters(arrival, lines,
                      [&](Target target, std::uint64_t) { units[unit_of(target)].scalar_done(slot_of(target)); });

@@ -51,12 +51,21 @@ void CommandProcessor::proceed(std::size_t a) {
 }
 
 void CommandProcessor::take_step(std::size_t a, const LaunchStep& step) {
-  progress_[a].launch = step.launch;
-  launch(a);
+  Progress& progress = progress_[a];
+  progress.launch = step.launch;
+  if (!spec_.has_directories() || !progress.copied) {
+    launch(a);
+    return;
+  }
+  // What copies have overwritten, a kernel may not find in L2 caches any more.
+  progress.copied = false;
+  progress.gpus_running = processes_[a].gpus;
+  tell_all(a, {ControlKind::Settle, 0, 0, static_cast<std::uint8_t>(a), false});
 }
 
 void CommandProcessor::take_step(std::size_t a, const Copy& copy) {
   ++progress_[a].copies;
+  progress_[a].copied = true;
   dma_.start(a, copy);
   copy.wait ? wait_for_copies(a) : proceed(a);
 }
@@ -64,6 +73,7 @@ void CommandProcessor::take_step(std::size_t a, const Copy& copy) {
 void CommandProcessor::take_step(std::size_t a, const HostPhase& phase) {
   ++host_phases_.count;
   host_phases_.cycles += phase.cycles;
+  note_step(a, "host phase", partition_.now(), partition_.now() + phase.cycles);
   auto* event = partition_.pool().allocate<PhaseEvent>();
   event->cycles_left = phase.cycles;
   event->application = static_cast<std::uint32_t>(a);
@@ -131,10 +141,7 @@ void CommandProcessor::grant(std::size_t a, DeviceId gpu, std::uint64_t groups) 
   tell(gpu, {ControlKind::Groups, progress.next_group, given, static_cast<std::uint8_t>(a), false});
   progress.next_group += given;
   if (given < left) return;
-  for (unsigned g = 0; g < process.gpus; ++g) {
-    tell(DeviceId{static_cast<std::uint16_t>(process.first_gpu + g)},
-         {ControlKind::NoMore, 0, 0, static_cast<std::uint8_t>(a), false});
-  }
+  tell_all(a, {ControlKind::NoMore, 0, 0, static_cast<std::uint8_t>(a), false});
 }
 
 /// Workgroups of a launch that a GPU holds at once.
@@ -157,7 +164,7 @@ void CommandProcessor::on_control(Packet* packet) {
   }
 }
 
-/// A GPU has done its share, or has written back. When all have done the first, all are told to do the second.
+/// A GPU has done its share, or the release behind it. When all have done the first, all are told to do the second.
 void CommandProcessor::share_done(std::size_t a, const Control& control) {
   Progress& progress = progress_[a];
   if (control.kind == ControlKind::LaunchDone) {
@@ -165,13 +172,13 @@ void CommandProcessor::share_done(std::size_t a, const Control& control) {
     progress.record.accesses += control.count;
   }
   if (--progress.gpus_running != 0) return;
-  if (control.kind == ControlKind::LaunchDone && spec_.boundary.write_back) {
-    const Process& process = processes_[a];
-    progress.gpus_running = process.gpus;
-    for (unsigned g = 0; g < process.gpus; ++g) {
-      tell(DeviceId{static_cast<std::uint16_t>(process.first_gpu + g)},
-           {ControlKind::WriteBack, 0, 0, static_cast<std::uint8_t>(a), false});
-    }
+  if (control.kind == ControlKind::Settled) {
+    launch(a);
+    return;
+  }
+  if (control.kind == ControlKind::LaunchDone && (spec_.boundary.write_back || spec_.has_directories())) {
+    progress.gpus_running = processes_[a].gpus;
+    tell_all(a, {ControlKind::Release, 0, 0, static_cast<std::uint8_t>(a), false});
     return;
   }
   launch_done(a);
@@ -181,6 +188,7 @@ void CommandProcessor::launch_done(std::size_t a) {
   Progress& progress = progress_[a];
   partition_.progress().steps += 1;
   progress.record.end = partition_.now();
+  note_step(a, "kernel", progress.record.start, progress.record.end);
   if (progress.first) records_.push_back(progress.record);
   proceed(a);
 }
@@ -203,6 +211,29 @@ void CommandProcessor::execution_done(std::size_t a) {
   if (finished()) return;
   progress.step = 0;
   proceed(a);
+}
+
+void CommandProcessor::tell_all(std::size_t a, const Control& control) {
+  const Process& process = processes_[a];
+  for (unsigned g = 0; g < process.gpus; ++g) {
+    tell(DeviceId{static_cast<std::uint16_t>(process.first_gpu + g)}, control);
+  }
+}
+
+/// A step of an application, for the timeline.
+void CommandProcessor::note_step(std::size_t a, const char* name, Cycle start, Cycle end) {
+  Timeline* timeline = partition_.timeline();
+  if (timeline == nullptr) return;
+  TimelineEvent event;
+  event.device = partition_.device().value;
+  event.track = static_cast<std::uint16_t>(a);
+  event.name = name;
+  event.start = start;
+  event.end = end;
+  event.id = a;
+  event.value = progress_[a].launch;
+  event.unit = TimelineUnit::Application;
+  timeline->note(event);
 }
 
 void CommandProcessor::tell(DeviceId gpu, const Control& control) { send_control(partition_, network_, gpu, control); }

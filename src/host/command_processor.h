@@ -59,6 +59,7 @@ class CommandProcessor {
     std::size_t step = 0;  ///< the next one
     unsigned copies = 0;   ///< under way
     bool waits_for_copies = false;
+    bool copied = false;  ///< since the last launch
     std::size_t launch = 0;
     unsigned gpus_running = 0;
     std::uint64_t next_group = 0;  ///< greedy: first workgroup not yet handed out
@@ -85,6 +86,8 @@ class CommandProcessor {
   void share_done(std::size_t application, const Control& control);
   void launch_done(std::size_t application);
   void execution_done(std::size_t application);
+  void tell_all(std::size_t application, const Control& control);
+  void note_step(std::size_t application, const char* name, Cycle start, Cycle end);
   void tell(DeviceId gpu, const Control& control);
   std::uint64_t capacity(const Launch& launch) const;
 

@@ -119,11 +119,24 @@ void CopyEngine::chunk_done(std::uint32_t id) {
   if (ended) {
     ++stats_.count;
     stats_.cycles += partition_.now() - job.start;
+    if (Timeline* timeline = partition_.timeline()) note_copy(job, *timeline);
     free_jobs_.push_back(number);
     --live_;
   }
   send_chunks();
   if (ended) on_done(application);
+}
+
+void CopyEngine::note_copy(const Job& job, Timeline& timeline) const {
+  TimelineEvent event;
+  event.device = partition_.device().value;
+  event.name = !job.copy.from ? "copy in" : !job.copy.to ? "copy out" : "copy";
+  event.start = job.start;
+  event.end = partition_.now();
+  event.id = job.application;
+  event.value = job.bytes;
+  event.unit = TimelineUnit::Dma;
+  timeline.note(event);
 }
 
 std::string CopyEngine::describe_waiting() const {

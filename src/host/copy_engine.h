@@ -57,6 +57,7 @@ class CopyEngine final : public CopyListener {
   bool sent(const Job& job) const { return job.offset == job.bytes; }
   std::uint64_t next_bytes(const Job& job) const;
   PhysLine line_at(const Job& job, VirtAddr address, unsigned gpu) const;
+  void note_copy(const Job& job, Timeline& timeline) const;
   void watch_chunk(const Job& job, const CopyChunk& chunk, VirtAddr to, DeviceId gpu);
 
   Partition& partition_;

@@ -16,6 +16,9 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       commands_(partition, spec, processes, network_, dma_, watch),
       table_reader_(partition, llc_) {
   network_.perturb(spec.perturb);
+  if (spec.posts_stores()) {
+    ingress_ = std::make_unique<StoreIngress>(partition, llc_, network_, masks, spec.gpu.line, topology.devices());
+  }
   if (spec.translation.kind == TranslationKind::Ats) {
     IommuSpec iommu = spec.iommu;
     if (iommu.pending == 0) iommu.pending = spec.gpus * spec.gpu.l2_tlb.mshrs;
@@ -104,7 +107,8 @@ void Host::page_came(PhysPage from, PhysPage to) {
 
 bool Host::idle() const {
   return llc_.pending() == 0 && network_.waiting() == 0 && (!mmu_ || mmu_->idle()) && (!iommu_ || iommu_->idle()) &&
-         (!page_requests_ || page_requests_->idle()) && copies_.idle() && dma_.idle() && parts_.idle();
+         (!page_requests_ || page_requests_->idle()) && copies_.idle() && dma_.idle() &&
+         (!ingress_ || ingress_->idle()) && parts_.idle();
 }
 
 std::string Host::describe_waiting() const {
@@ -113,6 +117,7 @@ std::string Host::describe_waiting() const {
   if (iommu_) text += iommu_->describe_waiting();
   if (page_requests_) text += page_requests_->describe_waiting();
   text += parts_.describe_waiting();
+  if (ingress_) text += ingress_->describe_waiting();
   text += commands_.describe_waiting() + dma_.describe_waiting() + copies_.describe_waiting();
   return text.empty() ? text : "host:\n" + text;
 }

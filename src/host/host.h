@@ -12,6 +12,7 @@
 #include "host/command_processor.h"
 #include "host/copy_engine.h"
 #include "interconnect/network_interface.h"
+#include "interconnect/store_ingress.h"
 #include "memory/cache/l2_cache.h"
 #include "translation/design_component.h"
 #include "translation/host_mmu/host_mmu.h"
@@ -34,13 +35,28 @@ class Host final : public NetworkClient,
 
   void lines_served(LineRequest* request) override { table_reader_.served(request); }  // only walkers read here
   void stores_ordered(unsigned, PhysPage, unsigned) override {}                        // the host has no compute units
-  void answer(LineRequest* request, Cycle after) override { network_.answer(request, after); }
+  void answer(LineRequest* request, Cycle after) override {
+    if (StoreIngress::is_posted(*request)) {
+      ingress_->written(request, after);
+    } else {
+      network_.answer(request, after);
+    }
+  }
   Spacing reply_spacing(const LineRequest& request) const override { return network_.reply_spacing(request); }
-  void requests_taken(DeviceId source, std::uint32_t count) override { network_.requests_taken(source, count); }
+  void requests_taken(const LineRequest& request, std::uint32_t count) override {
+    if (!StoreIngress::is_posted(request)) network_.requests_taken(request.requester(), count);
+  }
   void l2_has_room(Waiter) override {}
   void flushed() override {}
 
-  void on_request(LineRequest* request, Spacing spacing) override { llc_.remote_request(request, spacing); }
+  void on_request(LineRequest* request, Spacing spacing) override {
+    if (ingress_) {
+      ingress_->on_request(request, spacing);
+    } else {
+      llc_.remote_request(request, spacing);
+    }
+  }
+  void on_stores(StorePacket* packet) override { ingress_->on_stores(packet); }
   void on_reply(LineRequest*) override {}
   void on_control(Packet* packet) override { commands_.on_control(packet); }
   void on_copy(Packet* packet) override { copies_.on_message(static_cast<CopyMessage*>(packet)); }
@@ -82,6 +98,8 @@ class Host final : public NetworkClient,
     DramStats dram = llc_.dram().stats();
     visit("dram", dram);
     visit("link", network_.stats());
+    if (network_.has_link_layer()) visit("link_layer", network_.link_layer_stats());
+    if (ingress_) visit("ingress", ingress_->stats());
     if (mmu_) {
       visit("mmu", mmu_->stats());
       visit("mmu", mmu_->walkers().stats());
@@ -100,6 +118,7 @@ class Host final : public NetworkClient,
   CopyEngine dma_;
   CommandProcessor commands_;
   TableReader table_reader_;
+  std::unique_ptr<StoreIngress> ingress_;        ///< where GPUs post their stores
   std::unique_ptr<HostMmu> mmu_;                 ///< mmu
   std::unique_ptr<Iommu> iommu_;                 ///< ats
   std::unique_ptr<PageRequests> page_requests_;  ///< ats, where pages move

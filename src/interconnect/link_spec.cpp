@@ -1,12 +1,52 @@
 // The parameters of links and topology.
 #include "interconnect/link_spec.h"
 
-#include <algorithm>
-#include <cmath>
+#include <array>
 
 #include "config/schema.h"
 
 namespace nearfar {
+namespace {
+
+// A link of 16 lanes; of NVLink, one link of the second or third generation.
+constexpr std::array kPcie3 = {Preset{"bandwidth", "16GB/s"}};
+constexpr std::array kPcie4 = {Preset{"bandwidth", "32GB/s"}};
+constexpr std::array kPcie5 = {Preset{"bandwidth", "64GB/s"}};
+constexpr std::array kPcie6 = {Preset{"bandwidth", "128GB/s"}};
+constexpr std::array kNvlink = {Preset{"bandwidth", "25GB/s"}};
+
+/// In flit mode 236 of 256 bytes carry packets.
+constexpr std::uint64_t kFlitBytes = 64;
+constexpr std::uint64_t kFlitPayload = 59;
+
+}  // namespace
+
+void PcieSpec::describe(Section& section) {
+  section.integer("header_words", header_words, Limits::one_of({3, 4}), "words",
+                  "Words of 4 bytes in the header of a PCIe request: 3 with 32-bit addresses, 4 with 64-bit ones.");
+  section.flag("ecrc", ecrc, "If true, each PCIe packet carries an end-to-end check of 4 bytes (ECRC).");
+  section.bytes("max_payload", max_payload, Limits::powers_of_two(128, 4096),
+                "Largest payload of a PCIe packet; larger writes are cut.");
+  section.flag("flit_mode", flit_mode,
+               "With link.format pcie6, if true, packets travel in flits: no token and no LCRC for each, but 236 of "
+               "256 bytes carry packets.");
+  section.flag("exact_coding", exact_coding,
+               "With link.format pcie3 to pcie5, if true, the line code takes 2 of 130 bits from `bandwidth`.");
+  section.flag("dllp", dllp,
+               "If true, acknowledgements and credit updates of the PCIe link layer take 8 bytes each in the opposite "
+               "direction.");
+  section.integer("ack_every", ack_every, {1, 4096}, "packets",
+                  "With link.pcie.dllp, received packets for one acknowledgement of the link layer.");
+  section.integer("credit_every", credit_every, {1, 4096}, "packets",
+                  "With link.pcie.dllp, received packets for one credit update of the link layer.");
+}
+
+void NvlinkSpec::describe(Section& section) {
+  section.bytes("enable_alignment", enable_alignment, Limits::powers_of_two(16, 128),
+                "An NVLink write whose address or size is no multiple of this has a flit of byte enables.");
+  section.flag("address_extension", address_extension,
+               "If true, every NVLink packet has a flit with more address bits.");
+}
 
 void LinkSpec::describe(Section& section) {
   section.choice<TopologyKind>(
@@ -41,24 +81,35 @@ void LinkSpec::describe(Section& section) {
   section.integer("burst", burst, {1, 64}, "lines",
                   "Largest burst: lines of a page that travel as one message and take one turn at each port; 1 is "
                   "packet by packet.");
+  section.choice<LinkFormat>(
+      "format", format,
+      {{"plain", LinkFormat::Plain},
+       {"pcie3", LinkFormat::Pcie3, kPcie3},
+       {"pcie4", LinkFormat::Pcie4, kPcie4},
+       {"pcie5", LinkFormat::Pcie5, kPcie5},
+       {"pcie6", LinkFormat::Pcie6, kPcie6},
+       {"nvlink", LinkFormat::Nvlink, kNvlink}},
+      "What packets look like: plain is `header` or `reply_header` and the data, and every write is acknowledged; "
+      "pcie3, pcie4, pcie5 and pcie6 are transaction-layer packets at the bandwidth of 16 lanes, and nvlink is flits "
+      "of 16 bytes, both with posted writes.");
+  section.child("pcie", pcie, "The packets of links with link.format pcie3, pcie4, pcie5 or pcie6.");
+  section.child("nvlink", nvlink, "The packets of links with link.format nvlink.");
+  section.integer_or_auto("data_credits", data_credits, {1, 1'048'576}, "16 B",
+                          "Units of payload of posted writes that one source can have in one destination's input "
+                          "buffer; auto is enough to fill the link over the way there and back.");
+  section.flag("track_useful", track_useful,
+               "If true, where stores are posted, each GPU follows the bytes that they bring and counts which are read "
+               "before they are overwritten.");
 }
 
-std::uint64_t LinkSpec::credits_to_fill(const CreditLoop& loop, Bytes bytes) const {
-  const auto bytes_per_cycle = static_cast<double>(bandwidth.bytes_per_second) / static_cast<double>(loop.clock.hertz);
-  // The largest packet may be in the way at both ends, and a batch of credits at the destination.
-  const double around = static_cast<double>(loop.latency + loop.service) * bytes_per_cycle +
-                        2 * static_cast<double>(std::max(header, reply_header) + loop.line + bytes);
-  return static_cast<std::uint64_t>(
-      std::ceil(around / static_cast<double>(bytes) * kCreditBatches / (kCreditBatches - 1)));
-}
-
-void LinkSpec::fill_in(const CreditLoop& loop) {
-  // The smallest packet that can fill a link: a store of four bytes, and which of its line they are.
-  if (credits == 0) {
-    const Bytes smallest = header + 4 + loop.line / 8;
-    credits = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(credits_to_fill(loop, smallest), 64, 65'536));
+Bandwidth LinkSpec::packet_rate() const {
+  if (format == LinkFormat::Pcie6 && pcie.flit_mode) {
+    return Bandwidth{bandwidth.bytes_per_second * kFlitPayload / kFlitBytes};
   }
-  if (queue == 0) queue = credits;
+  if (is_pcie() && format != LinkFormat::Pcie6 && pcie.exact_coding) {
+    return Bandwidth{bandwidth.bytes_per_second * 128 / 130};
+  }
+  return bandwidth;
 }
 
 }  // namespace nearfar

@@ -16,6 +16,30 @@ enum class TopologyKind : std::uint8_t {
   PcieTree,  ///< GPUs under switches, switches under the root complex; store and forward at each hop
 };
 
+/// What packets look like (packet_format.h).
+enum class LinkFormat : std::uint8_t { Plain, Pcie3, Pcie4, Pcie5, Pcie6, Nvlink };
+
+/// PCIe: what the packets of links have.
+struct PcieSpec {
+  std::uint32_t header_words = 4;  // of a request: 3 with addresses of 32 bits, 4 with 64
+  bool ecrc = true;
+  Bytes max_payload = 4096;
+  bool flit_mode = false;     // generation 6: 236 of 256 bytes carry packets
+  bool exact_coding = false;  // generations 3 to 5: 128 of 130 bits are data
+  bool dllp = false;          // link-layer packets take their bytes
+  std::uint32_t ack_every = 4;
+  std::uint32_t credit_every = 8;
+
+  void describe(Section& section);
+};
+
+struct NvlinkSpec {
+  Bytes enable_alignment = 32;
+  bool address_extension = false;
+
+  void describe(Section& section);
+};
+
 /// Credits go home in batches, so many to all that there are: fewer messages, and nearly all are always in use.
 inline constexpr std::uint32_t kCreditBatches = 32;
 
@@ -33,6 +57,18 @@ struct LinkSpec {
   std::uint32_t queue = 0;            // requests that may wait to leave for one device; 0: auto
 
   std::uint32_t burst = 16;  // lines of a page in one message at most
+  LinkFormat format = LinkFormat::Plain;
+  PcieSpec pcie;
+  NvlinkSpec nvlink;
+  std::uint32_t data_credits = 0;  // units of 16 bytes of posted writes in one destination's input buffer; 0: auto
+  bool track_useful = false;       // of the bytes that stores bring, which are read
+
+  bool is_plain() const { return format == LinkFormat::Plain; }
+  bool is_pcie() const { return format != LinkFormat::Plain && format != LinkFormat::Nvlink; }
+  /// Bytes of packets a second that one direction of one link carries: what is left of `bandwidth`.
+  Bandwidth packet_rate() const;
+  /// The smallest packet that can fill a link: a store of four bytes.
+  Bytes smallest_store(Bytes line) const;
 
   /// What credits have to cover: the way to a destination and back, and the service there.
   struct CreditLoop {

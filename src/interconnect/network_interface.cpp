@@ -5,17 +5,21 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/error.h"
+
 namespace nearfar {
 namespace {
 
 const LineRequest& as_lines(const Packet& packet) { return static_cast<const LineRequest&>(packet); }
 
-/// Requests and replies are for lines of a page and take a packet each; other messages are one packet.
-std::uint32_t packets(const Packet& packet) { return packet.type == PacketType::Lines ? as_lines(packet).lines() : 1; }
+std::uint32_t packets(const Packet& packet) { return packets_of(packet); }
 
 /// Who waits is woken when this many places are free, so that one wake-up moves several requests. The link
 /// does not notice: the queue still holds more than it can send meanwhile.
 std::uint32_t wake_margin(std::uint32_t queue) { return std::clamp<std::uint32_t>(queue / 8, 1, 32); }
+
+/// A mapping in an answer of translation.
+constexpr std::uint32_t kMappingBytes = 8;
 
 }  // namespace
 
@@ -36,6 +40,12 @@ void LinkStats::describe(StatVisitor& visitor) {
                   "Packets of translation messages and of migrating pages that a device sent.", message_packets);
   visitor.counter("message_bytes", "bytes", "Bytes of the translation messages and migrating pages that a device sent.",
                   message_bytes);
+  visitor.counter("coherence_packets", "packets",
+                  "Packets of the coherence protocol that a device sent: invalidations, markers, fences and their "
+                  "answers.",
+                  coherence_packets);
+  visitor.counter("coherence_bytes", "bytes", "Bytes of the packets of the coherence protocol that a device sent.",
+                  coherence_bytes);
   visitor.counter("forwarded_packets", "packets",
                   "Packets between other devices that a device forwarded (topologies ring and pcie-tree).",
                   forwarded_packets);
@@ -53,6 +63,11 @@ void LinkStats::describe(StatVisitor& visitor) {
                   busy_cycles);
 }
 
+void NetworkClient::on_coherence(Packet* packet) {
+  throw SimulationError(
+      fmt::format("device {} has no coherence controller, but got one of its messages", packet->destination));
+}
+
 NetworkInterface::NetworkInterface(Partition& partition, const LinkSpec& spec, const Topology& topology,
                                    std::uint64_t line_bytes, std::uint64_t clock_hertz, NetworkClient& client,
                                    ByteMaskPool& masks)
@@ -62,8 +77,8 @@ NetworkInterface::NetworkInterface(Partition& partition, const LinkSpec& spec, c
       line_bytes_(line_bytes),
       client_(client),
       masks_(masks),
-      format_(std::make_unique<PlainPacketFormat>(spec.header, spec.reply_header, line_bytes)),
-      outputs_(topology.outputs(partition.device()), LinkPort(spec.bandwidth.bytes_per_second, clock_hertz)),
+      format_(make_packet_format(spec, line_bytes)),
+      outputs_(topology.outputs(partition.device()), LinkPort(spec.packet_rate().bytes_per_second, clock_hertz)),
       inputs_(topology.inputs(partition.device()), outputs_.front()),
       destinations_(topology.devices()),
       arrived_(topology.devices()),
@@ -82,7 +97,10 @@ NetworkInterface::NetworkInterface(Partition& partition, const LinkSpec& spec, c
   for (unsigned to = 0; to < destinations_.size(); ++to) {
     destinations_[to].hop = topology.route(partition.device(), DeviceId{static_cast<std::uint16_t>(to)});
     destinations_[to].credits = spec.credits;
+    destinations_[to].store_headers = spec.credits;
+    destinations_[to].store_data = spec.data_credits;
   }
+  if (has_link_layer()) link_layers_.resize(destinations_.size());
   partition.set_network(this);
   partition.set_port<&NetworkInterface::on_arrival>(MessagePort::Network, this);
   partition.set_port<&NetworkInterface::on_credit>(MessagePort::Credit, this);
@@ -90,8 +108,16 @@ NetworkInterface::NetworkInterface(Partition& partition, const LinkSpec& spec, c
 
 /// A write of part of a line says which bytes.
 std::uint32_t NetworkInterface::write_packet(const ByteMask& mask) const {
-  const unsigned bytes = mask.count();
-  return bytes == line_bytes_ ? whole_write_bytes_ : format_->wire_bytes(PacketRole::WriteRequest, bytes, true);
+  return mask.count() == line_bytes_ ? whole_write_bytes_ : format_->store(mask).bytes;
+}
+
+/// Other layers speak of messages with a plain header, or of whole pages; other formats have their own sizes for them.
+void NetworkInterface::set_message_size(Packet& packet, std::uint32_t header) const {
+  if (spec_.is_plain()) return;
+  const std::uint32_t payload = packet.wire_bytes - std::min<std::uint32_t>(packet.wire_bytes, header);
+  const bool data = payload >= line_bytes_;
+  packet.set_wire_bytes(data ? format_->write(0, payload).bytes
+                             : format_->wire_bytes(PacketRole::Control, payload, false));
 }
 
 /// The size of a request's first packet.
@@ -112,6 +138,7 @@ std::uint32_t NetworkInterface::reply_packet(const LineRequest& request) const {
 
 /// Bytes of the packets of a burst behind its first.
 std::uint64_t NetworkInterface::bytes_behind(const Packet& packet) const {
+  if (packet.type != PacketType::Lines) return 0;
   const std::uint64_t behind = packets(packet) - 1;
   if (behind == 0) return 0;
   const LineRequest& lines = as_lines(packet);
@@ -174,6 +201,7 @@ void NetworkInterface::send_copy(Packet* packet) {
   packet->type = PacketType::Copy;
   packet->traffic_class = TrafficClass::Response;
   packet->origin = partition_.device().value;
+  set_message_size(*packet, static_cast<std::uint32_t>(spec_.header));
   ++stats_.control_packets;
   stats_.control_bytes += packet->wire_bytes;
   send(packet, TrafficClass::Response, 0);
@@ -182,8 +210,21 @@ void NetworkInterface::send_copy(Packet* packet) {
 void NetworkInterface::send_message(Packet* packet) {
   packet->type = PacketType::Translation;
   packet->origin = partition_.device().value;
+  // A page comes without a header; of a message it has room for a mapping, which answers carry.
+  const bool page = packet->wire_bytes >= kPageBytes;
+  const bool answer = packet->traffic_class == TrafficClass::Response;
+  set_message_size(*packet, page ? 0 : packet->wire_bytes - (answer ? kMappingBytes : 0));
   ++stats_.message_packets;
   stats_.message_bytes += packet->wire_bytes;
+  send(packet, packet->traffic_class, 0);
+}
+
+void NetworkInterface::send_coherence(Packet* packet, PacketRole role) {
+  packet->type = PacketType::Coherence;
+  packet->origin = partition_.device().value;
+  packet->set_wire_bytes(format_->wire_bytes(role, 0, false));
+  ++stats_.coherence_packets;
+  stats_.coherence_bytes += packet->wire_bytes;
   send(packet, packet->traffic_class, 0);
 }
 
@@ -199,7 +240,7 @@ void NetworkInterface::send(Packet* packet, TrafficClass traffic, Cycle after) {
   const bool request = traffic == TrafficClass::Request;
   if (request && refusing_.contains(to)) schedule_room();
   if (output.waiting()) work_off(output, now);
-  if (!output.waiting() && output.free() <= now && queue.empty() && may_go(destination, traffic)) {
+  if (!output.waiting() && output.free() <= now && queue.empty() && may_go(destination, traffic, *packet)) {
     output.took_turn(traffic, to);
     if (depart(output, destination, traffic, packet, now)) return;
   }
@@ -208,7 +249,7 @@ void NetworkInterface::send(Packet* packet, TrafficClass traffic, Cycle after) {
     if (destination.credits == 0) stats_.credit_waits += packets(*packet);
   }
   queue.push(packet);
-  if (may_go(destination, traffic)) output.add(traffic, to, now);
+  if (may_go(destination, traffic, *queue.front())) output.add(traffic, to, now);
 }
 
 /// The first burst of a message enters the link, at tick `from` or when that is free; whether it is all of the message.
@@ -218,10 +259,13 @@ inline bool NetworkInterface::depart(LinkPort& output, DestinationQueue& destina
                                      Packet* packet, std::uint64_t from) {
   const bool request = traffic == TrafficClass::Request;
   const std::uint32_t all = packets(*packet);
-  const std::uint32_t count = std::min({all, spec_.burst, request ? destination.credits : ~0U});
+  const bool stores = packet->type == PacketType::Stores;
+  const std::uint32_t count = stores ? all : std::min({all, spec_.burst, request ? destination.credits : ~0U});
   const bool whole = count == all;
   Packet* leaving = whole ? packet : first_lines(static_cast<LineRequest&>(*packet), count);
-  if (request) {
+  if (request && stores) {
+    take_store_credits(destination, *packet);
+  } else if (request) {
     leaving->set_wire_bytes(request_packet(as_lines(*leaving)));
     destination.credits -= count;
     destination.reserved -= count;
@@ -253,7 +297,7 @@ void NetworkInterface::let_leave(LinkPort& output, std::uint64_t until) {
     Packet* first = queue.front();
     Packet* following = Fifo<Packet>::behind(first);
     if (depart(output, destination, turn.traffic, first, 0)) queue.replace_front(following);
-    if (queue.empty() || !may_go(destination, turn.traffic)) output.remove(turn.traffic, turn.flow);
+    if (queue.empty() || !may_go(destination, turn.traffic, *queue.front())) output.remove(turn.traffic, turn.flow);
   }
 }
 
@@ -293,8 +337,9 @@ void NetworkInterface::on_room(Event*) {
         client_.network_has_room(destination.waiters.pop());
       if (destination.waiters.empty()) refusing_.erase(to);
     }
-    moves = moves || (!destination.waiters.empty() && !queue_of(destination.queues, TrafficClass::Request).empty() &&
-                      destination.credits != 0);
+    const Fifo<Packet>& queue = queue_of(destination.queues, TrafficClass::Request);
+    moves = moves || (!destination.waiters.empty() && !queue.empty() &&
+                      may_go(destination, TrafficClass::Request, *queue.front()));
   }
   if (moves) schedule_room();  // else credits that return or another request call for it
 }
@@ -319,6 +364,7 @@ void NetworkInterface::arrive(Event* message) {
     return;
   }
   auto* packet = static_cast<Packet*>(message);
+  if (timeline_ != nullptr) timeline_->came(*packet);
   if (input == nullptr) {
     if (completes(*packet)) {
       packet->when = inputs_.front().after(packet->when, packet->early_ticks, bytes_behind(*packet));
@@ -378,6 +424,8 @@ Cycle NetworkInterface::next_time() const {
 }
 
 void NetworkInterface::on_arrival(Packet* packet) {
+  if (timeline_ != nullptr) timeline_->delivered(*packet, bytes_behind(*packet));
+  if (!link_layers_.empty()) send_link_packets(*packet);
   if (packet->destination == partition_.device().value) {
     receive(packet);
     return;
@@ -396,6 +444,8 @@ void NetworkInterface::receive(Packet* packet) {
     case PacketType::Control: client_.on_control(packet); return;
     case PacketType::Copy: client_.on_copy(packet); return;
     case PacketType::Translation: client_.on_message(packet); return;
+    case PacketType::Coherence: client_.on_coherence(packet); return;
+    case PacketType::Stores: client_.on_stores(static_cast<StorePacket*>(packet)); return;
     case PacketType::Lines: break;
   }
   auto* lines = static_cast<LineRequest*>(packet);
@@ -425,11 +475,20 @@ void NetworkInterface::on_credit(CreditMessage* message) {
   LinkPort& output = outputs_[destination.hop.output];
   const std::uint64_t now = output.ticks(partition_.now());
   if (output.waiting()) work_off(output, now);
+  const StoresReturned stores = message->stores;
   destination.credits += message->credits;
+  destination.store_headers += stores.headers;
+  destination.store_data += stores.data;
   partition_.pool().release(message);
-  if (queue_of(destination.queues, TrafficClass::Request).empty()) return;
-  output.add(TrafficClass::Request, from, now);
-  if (refusing_.contains(from)) schedule_room();
+  const Fifo<Packet>& queue = queue_of(destination.queues, TrafficClass::Request);
+  if (!queue.empty() && may_go(destination, TrafficClass::Request, *queue.front())) {
+    output.add(TrafficClass::Request, from, now);
+    if (refusing_.contains(from)) schedule_room();
+  }
+  const DeviceId source{static_cast<std::uint16_t>(from)};
+  // Stores may also have waited behind a request that had no credit.
+  if (destination.stores != 0 || stores.headers != 0) client_.store_credits_came(source);
+  if (stores.drained != 0) client_.stores_drained(source, stores.drained);
 }
 
 LinkStats& NetworkInterface::stats() {
@@ -441,12 +500,14 @@ LinkStats& NetworkInterface::stats() {
 bool NetworkInterface::credits_settled(const NetworkInterface& source) const {
   const std::size_t from = source.partition_.device().value;
   const std::size_t here = partition_.device().value;
-  return source.destinations_[here].credits + freed_[from] == spec_.credits;
+  const DestinationQueue& way = source.destinations_[here];
+  if (way.store_headers != spec_.credits || way.store_data != spec_.data_credits) return false;
+  return way.credits + freed_[from] == spec_.credits;
 }
 
 std::uint64_t NetworkInterface::waiting() const {
   std::uint64_t sum = 0;
-  for (const DestinationQueue& destination : destinations_) sum += destination.reserved;
+  for (const DestinationQueue& destination : destinations_) sum += destination.reserved + destination.stores;
   return sum;
 }
 
@@ -455,6 +516,11 @@ std::string NetworkInterface::describe_waiting() const {
   for (std::size_t to = 0; to < destinations_.size(); ++to) {
     const Fifo<Packet>& queue = destinations_[to].queues[static_cast<std::size_t>(TrafficClass::Request)];
     if (queue.empty()) continue;
+    if (queue.front()->type == PacketType::Stores) {
+      text += fmt::format("  link: stores wait to leave for device {}, credits left for {} packets and {} x 16 B\n", to,
+                          destinations_[to].store_headers, destinations_[to].store_data);
+      continue;
+    }
     text += fmt::format("  link: {} requests wait to leave for device {}, {} credits left (oldest since cycle {})\n",
                         queue.size(), to, destinations_[to].credits, as_lines(*queue.front()).stage_start);
   }

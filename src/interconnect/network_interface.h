@@ -22,7 +22,9 @@
 #include "interconnect/jitter.h"
 #include "interconnect/link_port.h"
 #include "interconnect/link_spec.h"
+#include "interconnect/link_timeline.h"
 #include "interconnect/packet_format.h"
+#include "interconnect/store_batch.h"
 #include "interconnect/topology.h"
 #include "memory/byte_masks.h"
 #include "memory/line_request.h"
@@ -43,12 +45,22 @@ struct LinkStats {
   std::uint64_t control_bytes = 0;
   std::uint64_t message_packets = 0;
   std::uint64_t message_bytes = 0;
+  std::uint64_t coherence_packets = 0;
+  std::uint64_t coherence_bytes = 0;
   std::uint64_t forwarded_packets = 0;
   std::uint64_t received_packets = 0;
   std::uint64_t received_bytes = 0;
   std::uint64_t queued_requests = 0;
   std::uint64_t credit_waits = 0;
   std::uint64_t busy_cycles = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
+/// Packets of PCIe's link layer, where they take their bytes.
+struct LinkLayerStats {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
 
   void describe(StatVisitor& visitor);
 };
@@ -64,6 +76,13 @@ class NetworkClient {
   virtual void on_control(Packet* packet) = 0;
   virtual void on_copy(Packet* packet) = 0;
   virtual void on_message(Packet* packet) = 0;
+  /// Only GPUs with a coherence controller get these.
+  virtual void on_coherence(Packet* packet);
+  // Where stores are posted: some have come; `count` batches sent to a device have been written there; credits have
+  // come for which stores to a device may have waited.
+  virtual void on_stores(StorePacket* packet);
+  virtual void stores_drained(DeviceId, std::uint32_t /*count*/) {}
+  virtual void store_credits_came(DeviceId) {}
   /// The queue of requests in which there was no room for `waiter` has some.
   virtual void network_has_room(Waiter waiter) = 0;
 };
@@ -100,6 +119,8 @@ class NetworkInterface final : public NetworkPort {
   void send_copy(Packet* packet);
   /// A translation message of `packet->wire_bytes` in its class: its destination has room for all that can come.
   void send_message(Packet* packet);
+  /// A message of the coherence protocol, in its class, none of which needs credits.
+  void send_coherence(Packet* packet, PacketRole role);
 
   void arrive(Event* message) override;
   void all_arrived(Cycle limit) override;
@@ -108,6 +129,30 @@ class NetworkInterface final : public NetworkPort {
 
   /// Requests of `source` have left this device's input buffer: their credits go back.
   void requests_taken(DeviceId source, std::uint32_t count);
+
+  /// From now on says what arrives. Outputs are all of one rate.
+  void record(LinkTimeline* timeline) { timeline_ = timeline; }
+  const LinkPort& rate() const { return outputs_.front(); }
+  // Posted stores (network_stores.cpp). They need credits of their own, keep their place among the requests to the same
+  // device, and are not answered.
+  /// Sends a packet of `packet->wire_bytes` to `packet->destination`.
+  void send_stores(StorePacket* packet);
+  /// Messages with stores that have not left for a device yet.
+  std::uint32_t stores_waiting(DeviceId to);
+  /// When the next of what waits for the link to a device may leave; kNever: it lacks credits.
+  Cycle next_departure(DeviceId to);
+  /// Gives up room in the queue of requests that reserve() took.
+  void unreserve(DeviceId to, std::uint32_t count);
+  /// What goes back to the source of stores: credits, and how many of its messages have been written.
+  struct StoresReturned {
+    std::uint32_t headers = 0;
+    std::uint32_t data = 0;
+    std::uint32_t drained = 0;
+  };
+  void return_stores(DeviceId source, const StoresReturned& returned, Cycle after);
+  const PacketFormat& format() const { return *format_; }
+  LinkLayerStats& link_layer_stats() { return link_layer_stats_; }
+  bool has_link_layer() const { return spec_.is_pcie() && spec_.pcie.dllp; }
 
   LinkStats& stats();
   /// Requests that have room and have not left.
@@ -120,6 +165,7 @@ class NetworkInterface final : public NetworkPort {
   using Queues = std::array<Fifo<Packet>, kTrafficClasses>;
   struct CreditMessage : Event {
     std::uint32_t credits = 0;
+    StoresReturned stores;
   };
 
   /// The way to one device, and what waits for it.
@@ -128,7 +174,10 @@ class NetworkInterface final : public NetworkPort {
     Queues queues;
     std::uint32_t credits = 0;
     std::uint32_t reserved = 0;
-    WaitList waiters;  ///< who found no room
+    std::uint32_t store_headers = 0;  ///< credits of posted stores: for packets, and for payload
+    std::uint32_t store_data = 0;
+    std::uint32_t stores = 0;  ///< messages with stores that wait
+    WaitList waiters;          ///< who found no room
   };
 
   void on_arrival(Packet* packet);
@@ -143,9 +192,14 @@ class NetworkInterface final : public NetworkPort {
     if (output.free() < until) let_leave(output, until);
   }
   void let_leave(LinkPort& output, std::uint64_t until);
-  bool may_go(const DestinationQueue& destination, TrafficClass traffic) const {
-    return traffic != TrafficClass::Request || destination.credits != 0;
+  /// Whether the first of a class may leave, as far as credits go.
+  static bool may_go(const DestinationQueue& destination, TrafficClass traffic, const Packet& first) {
+    if (traffic != TrafficClass::Request) return true;
+    return first.type == PacketType::Stores ? has_credits(destination, first) : destination.credits != 0;
   }
+  static bool has_credits(const DestinationQueue& destination, const Packet& stores);
+  void take_store_credits(DestinationQueue& destination, const Packet& stores);
+  void send_link_packets(const Packet& received);
   static Fifo<Packet>& queue_of(Queues& queues, TrafficClass traffic) {
     return queues[static_cast<std::size_t>(traffic)];
   }
@@ -158,6 +212,7 @@ class NetworkInterface final : public NetworkPort {
   void let_in(LinkPort& input, std::uint64_t until);
   LineRequest* first_lines(LineRequest& burst, std::uint32_t count);
   std::uint32_t write_packet(const ByteMask& mask) const;
+  void set_message_size(Packet& packet, std::uint32_t header) const;
   std::uint32_t request_packet(const LineRequest& request) const;
   std::uint32_t reply_packet(const LineRequest& request) const;
   std::uint64_t bytes_behind(const Packet& packet) const;
@@ -189,7 +244,14 @@ class NetworkInterface final : public NetworkPort {
   bool room_scheduled_ = false;
   HandlerId room_handler_;
   MessageJitter jitter_;
+  LinkTimeline* timeline_ = nullptr;
   LinkStats stats_;
+  struct LinkLayer {
+    std::uint32_t packets = 0;  ///< since the last acknowledgement
+    std::uint32_t credits = 0;  ///< since the last credit update
+  };
+  std::vector<LinkLayer> link_layers_;  ///< by neighbour, where link-layer packets take their bytes
+  LinkLayerStats link_layer_stats_;
 };
 
 }  // namespace nearfar

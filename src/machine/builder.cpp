@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "config/error.h"
+#include "machine/workload_check.h"
 
 namespace nearfar {
 namespace {
@@ -17,11 +18,10 @@ class MachineBuilder {
 
  private:
   void place_applications();
-  void check_workgroups(const Workload& workload) const;
-  void check_copies(const Workload& workload) const;
-  void check_memory() const;
   void make_devices();
   void cover_caches();
+  void make_timelines();
+  void record_devices();
   void fill_page_tables();
   void fill_shared_table(Pid pid, const AddressSpace& space);
   std::unique_ptr<PageTable> make_table(DeviceId device, const AddressSpace& space);
@@ -32,18 +32,16 @@ class MachineBuilder {
 
 void MachineBuilder::build() {
   place_applications();
+  if (machine_.request.timeline.on) make_timelines();
   make_devices();
   if (machine_.request.coverage != nullptr) cover_caches();
+  if (machine_.request.timeline.on) record_devices();
   fill_page_tables();
 }
 
 void MachineBuilder::make_devices() {
   const SystemSpec& spec = machine_.spec();
-  const TimelineFilter& timeline = machine_.request.timeline;
   TranslationOracle* oracle = machine_.translation_oracle.get();
-  for (unsigned d = 0; timeline.on && d <= spec.gpus; ++d) {
-    machine_.engine.partition(d).set_timeline(std::make_unique<Timeline>(timeline, kPageShift + spec.page.size.bits));
-  }
   const auto watch = [&](unsigned device) -> DataWatch* {
     return machine_.data_oracle ? &machine_.data_oracle->add_device(machine_.engine.partition(device)) : nullptr;
   };
@@ -73,61 +71,12 @@ void MachineBuilder::place_applications() {
     process.workload = machine_.request.applications[a];
     process.first_gpu = a;
     process.gpus = alone ? spec.gpus : 1;
-    check_workgroups(*process.workload);
-    check_copies(*process.workload);
+    check_workload(*process.workload, spec);
     process.space = std::make_unique<AddressSpace>(*process.workload, spec.placement, process.first_gpu, process.gpus,
                                                    machine_.topology.host(), machine_.frames, spec.page.size);
     machine_.processes.push_back(std::move(process));
   }
-  check_memory();
-}
-
-void MachineBuilder::check_workgroups(const Workload& workload) const {
-  const GpuSpec& gpu = machine_.spec().gpu;
-  for (const Launch& launch : workload.launches()) {
-    const std::uint64_t waves = launch.waves(gpu.wavefront);
-    const std::uint64_t slots = std::uint64_t{gpu.cu.simds} * gpu.cu.waves_per_simd;
-    if (waves > slots || launch.local_bytes > gpu.cu.local_memory) {
-      throw InputError(
-          fmt::format("a workgroup of kernel '{}' needs {} wavefronts and {} B of local memory, but a compute unit "
-                      "has {} and {} B "
-                      "(gpu.cu.simds × gpu.cu.waves_per_simd, gpu.cu.local_memory)",
-                      launch.kernel, waves, launch.local_bytes, slots, gpu.cu.local_memory));
-    }
-  }
-}
-
-/// Copies are made of whole lines, between pages that stay where they are.
-void MachineBuilder::check_copies(const Workload& workload) const {
-  const SystemSpec& spec = machine_.spec();
-  for (const Step& step : workload.steps()) {
-    const Copy* copy = std::get_if<Copy>(&step);
-    if (copy == nullptr) continue;
-    if (spec.policy != PagePolicy::Pinned) {
-      throw InputError(
-          "the workload copies its data between host and GPUs, and in this system pages move to who touches them: run "
-          "it without copies, or with placement.policy=pinned");
-    }
-    for (const std::optional<VirtAddr>& side : {copy->from, copy->to}) {
-      if (!side || side->value % spec.gpu.line == 0) continue;
-      throw InputError(
-          fmt::format("the workload copies from or to address {:#x}, which is not the beginning of a line "
-                      "of {} B (gpu.line)",
-                      side->value, spec.gpu.line));
-    }
-  }
-}
-
-void MachineBuilder::check_memory() const {
-  const SystemSpec& spec = machine_.spec();
-  for (unsigned d = 0; d <= spec.gpus; ++d) {
-    const std::uint64_t needed = machine_.frames.taken(DeviceId{static_cast<std::uint16_t>(d)}) * kPageBytes;
-    const std::uint64_t capacity = d < spec.gpus ? spec.gpu.dram.capacity : spec.host.dram.capacity;
-    if (needed <= capacity) continue;
-    throw InputError(fmt::format("the workload places {} MiB on {}, but {} is {} MiB", needed >> 20,
-                                 d < spec.gpus ? fmt::format("GPU {}", d) : "the host",
-                                 d < spec.gpus ? "gpu.dram.capacity" : "host.dram.capacity", capacity >> 20));
-  }
+  check_memory(machine_.frames, spec);
 }
 
 /// The page tables that exist before the first cycle, from where the buffers are.
@@ -226,6 +175,26 @@ void MachineBuilder::cover_caches() {
   machine_.coverage.resize(machine_.gpus.size() + 1);
   for (std::size_t g = 0; g < machine_.gpus.size(); ++g) machine_.gpus[g]->cover(machine_.coverage[g]);
   machine_.host->llc().cover(&machine_.coverage.back().host_llc, nullptr);
+}
+
+/// The components find the timeline in their partition.
+void MachineBuilder::make_timelines() {
+  const SystemSpec& spec = machine_.spec();
+  const auto pages = pages_by_frame(machine_.processes);
+  for (unsigned d = 0; d <= spec.gpus; ++d) {
+    Partition& partition = machine_.engine.partition(d);
+    TimelineFrames frames(pages, partition.device(), spec.page.size, spec.policy != PagePolicy::Pinned);
+    partition.set_timeline(std::make_unique<Timeline>(machine_.request.timeline, kPageShift + spec.page.size.bits,
+                                                      spec.gpu.line, std::move(frames)));
+    machine_.timelines.push_back(partition.timeline());
+  }
+}
+
+void MachineBuilder::record_devices() {
+  for (const auto& gpu : machine_.gpus) {
+    machine_.device_timelines.push_back(std::make_unique<DeviceTimeline>(*gpu, machine_.topology));
+  }
+  machine_.device_timelines.push_back(std::make_unique<DeviceTimeline>(*machine_.host, machine_.topology));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void check_links(Machine& machine) {
   std::uint64_t received = 0;
   for (NetworkInterface* network : networks) {
     const LinkStats& stats = network->stats();
-    sent += stats.request_bytes + stats.reply_bytes + stats.control_bytes + stats.message_bytes;
+    sent += stats.request_bytes + stats.reply_bytes + stats.control_bytes + stats.message_bytes + stats.coherence_bytes;
     received += stats.received_bytes;
   }
   if (sent != received) {
@@ -45,16 +45,60 @@ void check_links(Machine& machine) {
   }
 }
 
+/// No invalidation is in flight any more: every copy of a line in an L2 is the last version of its home, and the home's
+/// directory knows of it.
+void check_copies(Machine& machine) {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+  for (const auto& gpu : machine.gpus) {
+    if (gpu->coherence() == nullptr) return;
+    gpu->coherence()->directory().check();
+    sent += gpu->coherence()->stats().sent_write + gpu->coherence()->stats().sent_eviction;
+    received += gpu->coherence()->stats().received;
+    gpu->l2().for_each_remote_line([&](PhysLine line, const LineImage* image) {
+      Directory& directory = machine.gpus[line.device().value]->coherence()->directory();
+      if ((directory.sharers(line) & sharer(gpu->device())) == 0) {
+        throw SimulationError(fmt::format(
+            "check: GPU {} holds a copy of line {} of frame {} of GPU {}, whose directory does not know of it",
+            gpu->device().value, line.index(), line.page().frame(), line.device().value));
+      }
+      machine.data_oracle->watch(line.device()).check_copy(gpu->device(), line, *image);
+    });
+  }
+  if (sent != received) {
+    throw SimulationError(fmt::format("check: {} invalidations were sent and {} received", sent, received));
+  }
+}
+
+/// Every byte on a link that carried posted stores is useful, wasted or protocol; what went to the host nobody follows.
+void check_stores(Machine& machine) {
+  if (!machine.spec().posts_stores() || !machine.spec().link.track_useful) return;
+  std::uint64_t wire = 0;
+  std::uint64_t known = 0;
+  for (const auto& gpu : machine.gpus) {
+    const EgressStats& egress = gpu->egress()->stats();
+    const UsefulStats useful = gpu->useful()->stats();
+    wire += egress.wire_bytes;
+    known += egress.protocol_bytes + egress.host_bytes + useful.useful_bytes + useful.wasted_bytes;
+  }
+  if (wire != known) {
+    throw SimulationError(fmt::format(
+        "check: posted stores took {} bytes on the links, but {} are useful, wasted or protocol", wire, known));
+  }
+}
+
 }  // namespace
 
 void check_conservation(Machine& machine) {
   check_devices(machine);
   check_links(machine);
+  check_stores(machine);
   if (machine.masks.live() != 0) {
     throw SimulationError(fmt::format("check: byte masks of {} stores are left at the end", machine.masks.live()));
   }
   // A kernel's end writes the GPUs' caches back, not the host's, where pages may lie that GPUs have mapped.
   machine.data_oracle->merge();
+  check_copies(machine);
   if (!machine.spec().boundary.write_back) return;
   for (const auto& gpu : machine.gpus) machine.data_oracle->watch(gpu->device()).check_written_back();
 }

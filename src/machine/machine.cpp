@@ -10,6 +10,7 @@
 #include "machine/check.h"
 #include "machine/results.h"
 #include "machine/watchdog_bounds.h"
+#include "sim/timeline_end.h"
 
 namespace nearfar {
 namespace {
@@ -45,7 +46,12 @@ void run_engine(Machine& machine) {
   options.window = machine.topology.lookahead();
   if (machine.request.window != 0) options.window = std::min(options.window, machine.request.window);
   options.threads = machine.request.threads;
-  if (machine.data_oracle) options.between_windows = [&machine] { machine.data_oracle->merge(); };
+  if (machine.data_oracle || machine.request.timeline.on) {
+    options.between_windows = [&machine] {
+      if (machine.data_oracle) machine.data_oracle->merge();
+      bound_timelines(machine.timelines, machine.request.timeline.most);
+    };
+  }
   const WatchdogBounds bounds = watchdog_bounds(machine.spec());
   options.watchdog = bounds.progress;
   options.oldest = bounds.request;

@@ -7,6 +7,7 @@
 
 #include "gpu/gpu.h"
 #include "host/host.h"
+#include "machine/device_timeline.h"
 #include "machine/run.h"
 #include "memory/data_oracle.h"
 #include "sim/engine.h"
@@ -29,6 +30,8 @@ struct Machine {
   std::vector<std::unique_ptr<Gpu>> gpus;
   std::unique_ptr<Host> host;
   std::vector<ProtocolCoverage> coverage;  ///< by device, where the run asks for it
+  std::vector<Timeline*> timelines;        ///< the same, in the partitions
+  std::vector<std::unique_ptr<DeviceTimeline>> device_timelines;
 };
 
 }  // namespace nearfar

@@ -10,19 +10,19 @@
 namespace nearfar {
 namespace {
 
-/// Puts together what the devices noted. One that has noted `most` events has stopped there.
+/// Puts together what the devices noted, up to where all of them are complete.
 void gather_timeline(Engine& engine, std::size_t most, RunResult& result) {
   const auto host = static_cast<unsigned>(engine.size() - 1);
-  Cycle lost_from = kNever;
+  Cycle complete_before = kNever;
   std::uint64_t noted = 0;
   for (unsigned d = 0; d <= host; ++d) {
-    const Timeline& timeline = *engine.partition(d).timeline();
-    result.timeline.insert(result.timeline.end(), timeline.events().begin(), timeline.events().end());
-    noted += timeline.events().size() + timeline.lost();
-    // Events are noted when they end, or later.
-    if (timeline.lost() > 0) lost_from = std::min(lost_from, most == 0 ? 0 : timeline.events().back().end);
+    Timeline& timeline = *engine.partition(d).timeline();
+    const std::vector<TimelineEvent> events = timeline.take_events();
+    result.timeline.insert(result.timeline.end(), events.begin(), events.end());
+    noted += events.size() + timeline.lost();
+    complete_before = std::min(complete_before, timeline.complete_before());
   }
-  shorten_timeline(result.timeline, most, lost_from, host);
+  shorten_timeline(result.timeline, most, complete_before, host);
   result.timeline_lost = noted - result.timeline.size();
   std::ranges::stable_sort(result.timeline, {}, &TimelineEvent::start);
 }

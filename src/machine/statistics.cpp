@@ -4,9 +4,13 @@
 
 #include <algorithm>
 
+#include "coherence/coherence_controller.h"
 #include "gpu/compute_unit.h"
 #include "host/command_processor.h"
+#include "interconnect/egress.h"
 #include "interconnect/network_interface.h"
+#include "interconnect/store_ingress.h"
+#include "interconnect/useful_bytes.h"
 #include "machine/remote_prefixes.h"
 #include "machine/sharing.h"
 #include "memory/cache/l1_cache.h"
@@ -41,6 +45,12 @@ constexpr Ratio kRatios[] = {
      "Mean number of pages that a vector memory instruction touches."},
     {"cu.lines_per_instruction", "cu.accesses", "cu.vector_memory",
      "Mean number of lines that a vector memory instruction touches."},
+    {"egress.small_share", "egress.small_stores", "egress.stores",
+     "Share of the posted stores to other devices that write fewer than 32 bytes."},
+    {"egress.stores_per_message", "egress.stores", "egress.messages",
+     "Mean number of posted stores in a message to another device."},
+    {"egress.goodput", "egress.data_bytes", "egress.wire_bytes",
+     "Share of the bytes on the link of posted stores that are data of the program."},
     {"l1_tlb.hit_rate", "l1_tlb.hits", "l1_tlb.lookups", "Share of L1 TLB lookups that hit."},
     {"l2_tlb.hit_rate", "l2_tlb.hits", "l2_tlb.lookups", "Share of L2 TLB lookups that hit."},
     {"iommu.concurrent.leaf_share", "iommu.concurrent.leaf", "iommu.concurrent.leaf_reads",
@@ -100,8 +110,16 @@ std::vector<StatInfo> list_statistics() {
       out, {"gpus.l1v.", "gpu<g>.l1v.", "gpu<g>.cu<c>.l1v.", "gpus.l1s.", "gpu<g>.l1s.", "gpu<g>.array<s>.l1s."});
   list_stats<L2Stats>(out, {"gpus.l2.", "gpu<g>.l2.", "host.llc."});
   list_stats<RemoteLineStats>(out, {"gpus.l2.remote.", "gpu<g>.l2.remote."});
+  list_stats<L2LookupStats>(out, {"gpus.l2.lookup.", "gpu<g>.l2.lookup."});
+  list_stats<DirectoryStats>(out, {"gpus.directory.", "gpu<g>.directory."});
+  list_stats<CoherenceStats>(out, {"gpus.invalidation.", "gpu<g>.invalidation."});
+  list_stats<InvalidationStats>(out, {"gpus.invalidation.", "gpu<g>.invalidation."});
   list_stats<DramStats>(out, {"gpus.dram.", "gpu<g>.dram.", "host.dram."});
   list_stats<LinkStats>(out, {"gpus.link.", "gpu<g>.link.", "host.link."});
+  list_stats<LinkLayerStats>(out, {"gpus.link_layer.", "gpu<g>.link_layer.", "host.link_layer."});
+  list_stats<EgressStats>(out, {"gpus.egress.", "gpu<g>.egress."});
+  list_stats<UsefulStats>(out, {"gpus.egress.", "gpu<g>.egress."});
+  list_stats<StoreIngressStats>(out, {"gpus.ingress.", "gpu<g>.ingress.", "host.ingress."});
   list_stats<LoadLatency>(out, {"latency.load."});
   list_stats<L1TlbStats>(out, {"gpus.l1_tlb.", "gpu<g>.l1_tlb.", "gpu<g>.cu<c>.l1_tlb."});
   list_stats<L1TlbStats>(out, {"gpus.scalar_tlb.", "gpu<g>.scalar_tlb.", "gpu<g>.array<s>.scalar_tlb."});

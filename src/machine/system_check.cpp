@@ -7,7 +7,9 @@
 #include <bit>
 #include <string>
 
+#include "coherence/directory.h"
 #include "config/units.h"
+#include "interconnect/packet_format.h"
 #include "interconnect/topology.h"
 
 namespace nearfar {
@@ -15,9 +17,10 @@ namespace {
 
 constexpr std::uint32_t kMostUnits = 1024;
 constexpr std::uint32_t kMostWaveSlots = 64;
-constexpr std::uint64_t kInvalidTag = 0xffff'ffff;
+constexpr std::uint64_t kReservedTag = 0xffff'fffe;
 
-/// An L1 may hold lines of any device, and its tag array keeps 32-bit tags, the highest of which means invalid.
+/// An L1 may hold lines of any device, and its tag array keeps 32-bit tags, the two highest of which mean
+/// a reserved and an invalid way.
 void check_l1(const L1Spec& l1, const std::string& path, const SystemSpec& spec, const Configuration& configuration) {
   const Bytes set = l1.ways * spec.gpu.line;
   if (l1.size % set != 0) {
@@ -30,7 +33,7 @@ void check_l1(const L1Spec& l1, const std::string& path, const SystemSpec& spec,
   const std::uint64_t largest_key = spec.gpus <= 0xff ? PhysLine(PhysPage(DeviceId(0xff), frames - 1), 63).value
                                                       : (std::uint64_t{spec.gpus >> 8} + 1)
                                                             << (8 + kLineIndexBits + std::bit_width(frames * 3 / 2));
-  if (largest_key / (l1.size / set) >= kInvalidTag) {
+  if (largest_key / (l1.size / set) >= kReservedTag) {
     configuration.fail(
         {path + ".size", path + ".ways", "gpu.dram.capacity", "host.dram.capacity"},
         fmt::format("`{}` has too few sets to tell the lines of so much memory apart: a tag has 32 bits.", path));
@@ -52,10 +55,35 @@ void check_remote_lines(const SystemSpec& spec, const Configuration& configurati
   const L2Spec& l2 = spec.gpu.l2;
   const std::uint64_t sets = l2.size / (l2.ways * spec.gpu.line * l2.banks);
   const std::uint64_t lines = spec.gpu.dram.capacity * 3 / 2 / spec.gpu.line / l2.banks;
-  if ((std::uint64_t{1} << (std::bit_width(lines) + std::bit_width(spec.gpus + 2U))) / sets < kInvalidTag) return;
+  if ((std::uint64_t{1} << (std::bit_width(lines) + std::bit_width(spec.gpus + 2U))) / sets < kReservedTag) return;
   configuration.fail({"remote_cache", "gpu.l2.size", "gpu.l2.ways", "gpu.l2.banks", "gpu.dram.capacity"},
                      "`gpu.l2` has too few sets to tell the lines of so much memory of so many GPUs apart: a tag has "
                      "32 bits.");
+}
+
+void check_fetches(const SystemSpec& spec, const Configuration& configuration) {
+  if (spec.remote_write_miss == RemoteWriteMiss::NoAllocate || !spec.moves_pages()) return;
+  configuration.fail({"remote_write_miss", "placement.policy"},
+                     "`remote_write_miss: fetch` needs pages that stay: nobody waits for a line that is fetched, so a "
+                     "page could leave before it has come.");
+}
+
+void check_directory(const SystemSpec& spec, const Configuration& configuration) {
+  if (spec.coherence != Coherence::Directory) return;
+  if (spec.remote_cache != RemoteCache::L1L2) {
+    configuration.fail(
+        {"coherence", "remote_cache"},
+        "`coherence: directory` needs `remote_cache: l1l2`: without it no L2 holds lines of other GPUs.");
+  }
+  if (spec.gpus > kMaxDirectoryGpus) {
+    configuration.fail({"coherence", "gpus"}, fmt::format("`coherence: directory` is for at most {} GPUs: an entry has "
+                                                          "a bit for each.",
+                                                          kMaxDirectoryGpus));
+  }
+  if (spec.directory.all_entries() % spec.directory.ways != 0) {
+    configuration.fail({"directory.entries", "directory.scale", "directory.ways"},
+                       "The entries of `directory`, `entries` times `scale`, must be a multiple of its ways.");
+  }
 }
 
 void check_timings(const DramSpec& dram, const std::string& path, const Configuration& configuration) {
@@ -174,6 +202,8 @@ void check_system(const SystemSpec& spec, const Configuration& configuration) {
   check_l1(spec.gpu.l1s, "gpu.l1s", spec, configuration);
   check_l2(spec.gpu.l2, "gpu.l2", spec, configuration);
   check_remote_lines(spec, configuration);
+  check_directory(spec, configuration);
+  check_fetches(spec, configuration);
   check_l2(spec.host.llc, "host.llc", spec, configuration);
   check_dram(spec.gpu.dram, "gpu.dram", spec, configuration);
   check_dram(spec.host.dram, "host.dram", spec, configuration);
@@ -219,6 +249,26 @@ std::string credit_remark(const SystemSpec& spec) {
       spec.link.credits, spec.link.credits * 100 / enough, enough);
 }
 
+/// The same of posted stores, which have credits for packets and for payload.
+std::string store_credit_remark(const SystemSpec& spec) {
+  if (spec.gpus < 2 || !spec.posts_stores()) return {};
+  LinkSpec::CreditLoop loop = credit_loop(spec);
+  loop.service = 0;
+  const std::uint64_t packets = spec.link.credits_to_fill(loop, spec.link.smallest_store(spec.gpu.line));
+  const std::uint64_t payload = spec.link.credits_to_fill(loop, WireSize::kCreditBytes);
+  if (spec.link.credits < packets) {
+    return fmt::format(
+        "`link.credits` = {} lets one device use at most {} % of its link to another for stores of 4 bytes; {} are "
+        "enough.",
+        spec.link.credits, spec.link.credits * 100 / packets, packets);
+  }
+  if (spec.link.data_credits >= payload) return {};
+  return fmt::format(
+      "`link.data_credits` = {} lets one device use at most {} % of its link to another for large stores; {} are "
+      "enough.",
+      spec.link.data_credits, spec.link.data_credits * 100 / payload, payload);
+}
+
 std::string svm_remark(const SystemSpec& spec) {
   if (spec.translation.kind != TranslationKind::Svm || spec.iommu.walkers == 0) return {};
   const std::uint64_t room = std::uint64_t{spec.iommu.queue} + spec.iommu.walkers;
@@ -242,7 +292,8 @@ std::string coherence_remark(const SystemSpec& spec) {
 
 std::string system_remark(const SystemSpec& spec) {
   std::string all;
-  for (const std::string& remark : {svm_remark(spec), credit_remark(spec), coherence_remark(spec)}) {
+  for (const std::string& remark :
+       {svm_remark(spec), credit_remark(spec), store_credit_remark(spec), coherence_remark(spec)}) {
     if (!all.empty() && !remark.empty()) all += ' ';
     all += remark;
   }

@@ -193,6 +193,7 @@ LoadedSystem load(Document system, std::span<const std::string> overrides,
   for (const std::string& override_text : overrides) configuration.add_override(override_text, level);
   configuration.resolve();
   loaded.spec.link.fill_in(credit_loop(loaded.spec));
+  for (const auto& plug_in : loaded.spec.plug_ins) plug_in->fill_in(loaded.spec);
   check_system(loaded.spec, configuration);
   for (const auto& plug_in : loaded.spec.plug_ins) plug_in->check(loaded.spec, configuration);
   loaded.parameters = effective(configuration);

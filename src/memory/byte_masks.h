@@ -26,6 +26,54 @@ struct ByteMask {
   }
   constexpr bool test(unsigned byte) const { return (bits[byte / 64] >> byte % 64 & 1) != 0; }
   constexpr unsigned count() const { return static_cast<unsigned>(std::popcount(bits[0]) + std::popcount(bits[1])); }
+  constexpr bool empty() const { return (bits[0] | bits[1]) == 0; }
+  constexpr ByteMask operator|(const ByteMask& other) const {
+    return {{bits[0] | other.bits[0], bits[1] | other.bits[1]}};
+  }
+  constexpr ByteMask operator&(const ByteMask& other) const {
+    return {{bits[0] & other.bits[0], bits[1] & other.bits[1]}};
+  }
+  constexpr ByteMask without(const ByteMask& other) const {
+    return {{bits[0] & ~other.bits[0], bits[1] & ~other.bits[1]}};
+  }
+  /// Bytes [first, first + count).
+  static constexpr ByteMask range(unsigned first, unsigned count) {
+    const auto below = [](unsigned end) -> ByteMask {
+      if (end >= 64)
+        return {{~std::uint64_t{0}, end >= 128 ? ~std::uint64_t{0} : (std::uint64_t{1} << (end - 64)) - 1}};
+      return {{(std::uint64_t{1} << end) - 1, 0}};
+    };
+    return below(first + count).without(below(first));
+  }
+  /// Maximal groups of bytes that are set and lie side by side.
+  constexpr unsigned runs() const {
+    // A run begins at a byte that is set behind one that is not.
+    const std::uint64_t low = bits[0] & ~(bits[0] << 1);
+    const std::uint64_t high = bits[1] & ~(bits[1] << 1 | bits[0] >> 63);
+    return static_cast<unsigned>(std::popcount(low) + std::popcount(high));
+  }
+  /// Calls visit(first byte, bytes) for each of them, in order.
+  template <class Visit>
+  constexpr void for_each_run(Visit visit) const {
+    unsigned at = 0;
+    const auto skip = [&](std::uint64_t flip) {  // to the next byte that differs
+      while (at < 128) {
+        const std::uint64_t rest = (bits[at / 64] ^ flip) >> at % 64;
+        if (rest != 0) {
+          at += static_cast<unsigned>(std::countr_zero(rest));
+          return;
+        }
+        at = (at / 64 + 1) * 64;
+      }
+    };
+    for (;;) {
+      skip(0);
+      if (at >= 128) return;
+      const unsigned first = at;
+      skip(~std::uint64_t{0});
+      visit(first, at - first);
+    }
+  }
   constexpr bool operator==(const ByteMask&) const = default;
 };
 

@@ -146,6 +146,7 @@ RecordId DataWatch::store_issued(RecordId id, LoadUnit which, std::uint8_t appli
   part.mask = mask;
   part.store = ++asks.stores;
   ++asks.unacknowledged;
+  asks.open.insert(part.store);
   asks.own[line.value] = part.store;
   return id;
 }
@@ -155,6 +156,7 @@ void DataWatch::atomics_issued(RecordId id, LoadUnit which) {
   Record& issued = record(id);
   issued.loads = true;
   asks.unacknowledged -= issued.parts.size();
+  for (const RecordLine& part : issued.parts) asks.open.erase(asks.open.find(part.store));
   for (std::uint64_t rest = issued.lines; rest != 0; rest &= rest - 1) {
     const PhysLine line{issued.page, static_cast<unsigned>(std::countr_zero(rest))};
     issued.part(line.index()).own_before = last_own_store(asks, line);
@@ -219,14 +221,58 @@ void DataWatch::filled(LoadUnit which, PhysLine line, L1Image* copy) {
 void DataWatch::stores_acknowledged(RecordId id, std::uint64_t lines) {
   Record& stored = record(id);
   for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
-    const PhysLine line{stored.page, static_cast<unsigned>(std::countr_zero(rest))};
-    if (!stored.part(line.index()).ordered) {
-      fail(fmt::format("a store of {} to {} was acknowledged before its home had ordered it", stored.unit.name(),
-                       name_of(line)));
-    }
+    acknowledged(stored, PhysLine{stored.page, static_cast<unsigned>(std::countr_zero(rest))});
   }
-  unit(stored.unit).unacknowledged -= static_cast<std::uint64_t>(std::popcount(lines));
   close(id, stored, lines);
+}
+
+void DataWatch::acknowledged(const Record& stored, PhysLine line) {
+  const RecordLine& part = const_cast<Record&>(stored).part(line.index());
+  if (!part.ordered) {
+    fail(fmt::format("a store of {} to {} was acknowledged before its home had ordered it", stored.unit.name(),
+                     name_of(line)));
+  }
+  Unit& asks = unit(stored.unit);
+  --asks.unacknowledged;
+  asks.open.erase(asks.open.find(part.store));
+}
+
+void DataWatch::stores_merged(RecordId into, RecordId added, PhysLine line) {
+  RecordLine& first = record(into).part(line.index());
+  const RecordId before = first.last_joined == 0 ? into : first.last_joined;
+  record(before).part(line.index()).joined = added;
+  first.last_joined = added;
+}
+
+RecordId DataWatch::store_cut(RecordId id, PhysLine line, const ByteMask& piece) {
+  const RecordId taken = take_record();
+  Record& whole = record(id);
+  Record& apart = record(taken);
+  apart.page = whole.page;
+  apart.first = whole.first;
+  apart.unit = whole.unit;
+  apart.application = whole.application;
+  apart.lines = apart.open = std::uint64_t{1} << line.index();
+  RecordLine& rest = whole.part(line.index());
+  RecordLine& part = apart.parts.emplace_back();
+  part.mask = piece;
+  part.store = rest.store;
+  rest.mask = rest.mask.without(piece);
+  part.cut = rest.cut = true;
+  Unit& asks = unit(whole.unit);
+  ++asks.unacknowledged;
+  asks.open.insert(part.store);
+  return taken;
+}
+
+void DataWatch::stores_delivered(RecordId id, PhysLine line) {
+  while (id != 0) {
+    Record& stored = record(id);
+    const RecordId next = stored.part(line.index()).joined;
+    acknowledged(stored, line);
+    close(id, stored, std::uint64_t{1} << line.index());
+    id = next;
+  }
 }
 
 void DataWatch::parked_runs(LoadUnit which, const WaveAccess& access) {
@@ -250,20 +296,33 @@ void DataWatch::passes_none_parked(LoadUnit which, const WaveAccess& access) {
   }
 }
 
-void DataWatch::released(LoadUnit which) {
+void DataWatch::stores_settled(LoadUnit which) {
   if (unit(which).unacknowledged != 0) {
     fail(fmt::format("{} passes a fence, but {} of its stores have not been acknowledged", which.name(),
                      unit(which).unacknowledged));
   }
+}
+
+void DataWatch::release_ends(LoadUnit which, std::uint64_t last_store) {
+  const std::multiset<std::uint64_t>& open = unit(which).open;
+  if (open.empty() || *open.begin() > last_store) return;
+  fail(fmt::format("{} passes a fence, but its store number {} has not been written, of {} before the fence",
+                   which.name(), *open.begin(), last_store));
+}
+
+void DataWatch::released(LoadUnit which, Scope scope, Cycle begun) {
   MemoryEvent event;
   event.kind = MemoryEvent::Kind::Release;
   event.unit = which;
+  event.scope = scope;
+  event.begun = begun;
   log(std::move(event));
 }
 
-void DataWatch::acquired(LoadUnit which) {
+void DataWatch::acquired(LoadUnit which, Scope scope) {
   Unit& acquires = unit(which);
-  acquires.acquired = partition_.now();
+  acquires.acquired.gpu = partition_.now();
+  if (scope == Scope::System) acquires.acquired.system = partition_.now();
   // What it stored before is at its home; loads that are pending still need to know of it.
   if (acquires.unacknowledged == 0 && acquires.pending.empty()) acquires.own.clear();
 }
@@ -284,12 +343,16 @@ const LineImage& DataWatch::truth_of(PhysLine line) const {
 }
 
 void DataWatch::write_ordered(DeviceId requester, RecordId id, PhysLine line) {
+  for (; id != 0; id = record_of(requester, id).part(line.index()).joined) order_write(requester, id, line);
+}
+
+void DataWatch::order_write(DeviceId requester, RecordId id, PhysLine line) {
   Record& asked = record_of(requester, id);
   RecordLine& part = asked.part(line.index());
   if (asked.page != line.page()) fail(fmt::format("a store to another line was ordered at {}", name_of(line)));
   if (part.ordered) fail(fmt::format("a store to {} was ordered twice", name_of(line)));
   std::uint64_t& last = ordered_[{line.value, asked.unit.value}];
-  if (part.store <= last) {
+  if (part.store < last || (part.store == last && !part.cut)) {
     fail(fmt::format("two stores of {} to {} were ordered the wrong way round", asked.unit.name(), name_of(line)));
   }
   last = part.store;
@@ -319,14 +382,20 @@ void DataWatch::read_ordered(DeviceId requester, RecordId id, PhysLine line) {
 }
 
 void DataWatch::write_applied(DeviceId requester, RecordId id, PhysLine line, LineImage& copy) {
-  const RecordLine& part = record_of(requester, id).part(line.index());
-  if (!part.ordered) fail(fmt::format("a store to {} was performed before it was ordered", name_of(line)));
-  copy.write(part.mask, part.version, line_bytes_);
+  while (id != 0) {
+    const RecordLine& part = record_of(requester, id).part(line.index());
+    if (!part.ordered) fail(fmt::format("a store to {} was performed before it was ordered", name_of(line)));
+    copy.write(part.mask, part.version, line_bytes_);
+    id = part.joined;
+  }
 }
 
 RecordId DataWatch::keep_write(DeviceId requester, RecordId id, PhysLine line) {
-  const RecordLine& part = record_of(requester, id).part(line.index());
+  // What joined it is kept with it.
+  const RecordId joined = record_of(requester, id).part(line.index()).joined;
+  const RecordId behind = joined == 0 ? 0 : keep_write(requester, joined, line);
   const RecordId kept = take_record();
+  const RecordLine& part = record_of(requester, id).part(line.index());
   Record& record = this->record(kept);
   record.page = line.page();
   record.lines = record.open = std::uint64_t{1} << line.index();
@@ -334,12 +403,17 @@ RecordId DataWatch::keep_write(DeviceId requester, RecordId id, PhysLine line) {
   copy.mask = part.mask;
   copy.version = part.version;
   copy.ordered = true;
+  copy.joined = behind;
   return kept;
 }
 
 void DataWatch::kept_write_applied(RecordId id, PhysLine line, LineImage& copy) {
   write_applied(partition_.device(), id, line, copy);
-  close(id, record(id), std::uint64_t{1} << line.index());
+  while (id != 0) {
+    const RecordId next = record(id).part(line.index()).joined;
+    close(id, record(id), std::uint64_t{1} << line.index());
+    id = next;
+  }
 }
 
 void DataWatch::read_served(DeviceId requester, RecordId id, PhysLine line, const LineImage& copy) {
@@ -363,10 +437,27 @@ void DataWatch::l2_merged(RecordId id, PhysLine line) {
                    name_of(line)));
 }
 
-LineImage DataWatch::l2_filled(RecordId id, PhysLine line) {
+LineImage DataWatch::l2_filled(RecordId id, PhysLine line, bool fetched) {
   const RecordLine& part = record(id).part(line.index());
   if (!part.served) fail(fmt::format("the L2 was given {}, which nobody had served", name_of(line)));
-  return part.image;
+  LineImage image = part.image;
+  if (fetched) close(id, record(id), std::uint64_t{1} << line.index());
+  return image;
+}
+
+RecordId DataWatch::l2_fetches(RecordId store, PhysLine line) {
+  const RecordId id = take_record();
+  Record& fetch = record(id);
+  const Record& stored = record(store);
+  fetch.page = line.page();
+  fetch.first = stored.first;
+  fetch.unit = stored.unit;
+  fetch.application = stored.application;
+  fetch.loads = true;
+  fetch.lines = fetch.open = std::uint64_t{1} << line.index();
+  // It must not pass the store at its home.
+  fetch.parts.emplace_back().own_before = const_cast<Record&>(stored).part(line.index()).store;
+  return id;
 }
 
 void DataWatch::l2_stores(RecordId id, PhysLine line, RemoteCopy* copy) {
@@ -493,6 +584,12 @@ void DataWatch::copied_to(std::uint32_t chunk, PhysLine first, unsigned lines) {
     event.mask = all;
     log(std::move(event));
   }
+}
+
+void DataWatch::check_copy(DeviceId gpu, PhysLine line, const LineImage& copy) const {
+  if (copy.same(truth_of(line), line_bytes_)) return;
+  fail(fmt::format("at the end GPU {} holds versions {} of {}, but {} were ordered", gpu.value,
+                   name_of(copy, line_bytes_), name_of(line), name_of(truth_of(line), line_bytes_)));
 }
 
 void DataWatch::check_written_back() const {

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "memory/line_image.h"
@@ -88,9 +89,20 @@ class DataWatch {
   void parked_runs(LoadUnit unit, const WaveAccess& access);
   void passes_none_parked(LoadUnit unit, const WaveAccess& access);
 
-  /// All that a compute unit stored has been acknowledged (a fence); its L1 drops what it holds (a fence, a kernel).
-  void released(LoadUnit unit);
-  void acquired(LoadUnit unit);
+  // Posted stores. One joins another that has not left yet, behind which it will be ordered; some bytes of one leave
+  // apart, as a store of their own, whose record is the answer; the home has written one, and all that joined it.
+  void stores_merged(RecordId into, RecordId added, PhysLine line);
+  RecordId store_cut(RecordId record, PhysLine line, const ByteMask& piece);
+  void stores_delivered(RecordId record, PhysLine line);
+
+  /// A fence finds that all stores of its compute unit have been acknowledged; or, where stores are posted, it begins,
+  /// and finds at its end that those of its unit up to then have been written.
+  void stores_settled(LoadUnit unit);
+  std::uint64_t release_begins(LoadUnit unit) { return this->unit(unit).stores; }
+  void release_ends(LoadUnit unit, std::uint64_t last_store);
+  /// A fence has released what had been ordered when it began; the unit's L1 drops what it holds (a fence, a kernel).
+  void released(LoadUnit unit, Scope scope, Cycle begun);
+  void acquired(LoadUnit unit, Scope scope);
   /// An application passes a kernel boundary; the host says so.
   void boundary(std::uint8_t application);
 
@@ -115,7 +127,9 @@ class DataWatch {
   /// The L2 asks the home of a line for it; a load that missed merges with that; the line has come with this image.
   void l2_fill_issued(PhysLine line) { fills_[line.value].clear(); }
   void l2_merged(RecordId record, PhysLine line);
-  LineImage l2_filled(RecordId record, PhysLine line);
+  LineImage l2_filled(RecordId record, PhysLine line, bool fetched);
+  /// The L2 reads a line for itself behind a store to part of it.
+  RecordId l2_fetches(RecordId store, PhysLine line);
   /// The L2 looks up a store or an atomic on its way to the home; a store writes to `copy` if that is not null.
   void l2_stores(RecordId record, PhysLine line, RemoteCopy* copy);
   /// A load is served from the L2's copy, or from the fill with which it merged.
@@ -134,6 +148,8 @@ class DataWatch {
   void copied_from(PhysLine line) const;
   void copied_to(std::uint32_t chunk, PhysLine first, unsigned lines);
 
+  /// At the end of a run: the copy that the L2 of a GPU holds of a line at home here is what was ordered last.
+  void check_copy(DeviceId gpu, PhysLine line, const LineImage& copy) const;
   /// At the end of a run, with all caches written back: memory holds what was ordered last.
   void check_written_back() const;
 
@@ -149,6 +165,9 @@ class DataWatch {
     LineImage image;               ///< loads: what has been ordered before it, then what it was served
     bool served = false;
     bool ordered = false;
+    bool cut = false;          ///< posted writes: it left in several pieces
+    RecordId joined = 0;       ///< posted writes: the record of what will be ordered behind it, together with it
+    RecordId last_joined = 0;  ///< of the first of them: the last one
   };
   struct Record {
     PhysPage page;
@@ -167,7 +186,7 @@ class DataWatch {
   struct PendingLoad {
     RecordId record = 0;
     std::uint64_t newest_store = 0;  ///< the unit's last store when it was issued
-    Cycle acquired = 0;              ///< the unit's last acquire when the last load merged
+    Acquires acquired;               ///< the unit's last ones when the last load merged
   };
   struct Hash {
     std::size_t operator()(std::uint64_t key) const { return (key ^ key >> 29) * 0x9e3779b97f4a7c15ULL; }
@@ -175,11 +194,12 @@ class DataWatch {
   template <class Value>
   using LineMap = boost::unordered_flat_map<std::uint64_t, Value, Hash>;
   struct Unit {
-    std::uint64_t stores = 0;          ///< so far; a store's number is the count with it
-    std::uint64_t unacknowledged = 0;  ///< stores, atomics not among them
-    LineMap<std::uint64_t> own;        ///< last store to a line
+    std::uint64_t stores = 0;           ///< so far; a store's number is the count with it
+    std::uint64_t unacknowledged = 0;   ///< stores, atomics not among them
+    std::multiset<std::uint64_t> open;  ///< their numbers
+    LineMap<std::uint64_t> own;         ///< last store to a line
     LineMap<PendingLoad> pending;
-    Cycle acquired = 0;
+    Acquires acquired;
     std::vector<WaveAccess> parked;
   };
   struct Truth {
@@ -195,6 +215,8 @@ class DataWatch {
   Record& record(RecordId id) { return (*chunks_[(id - 1) / kChunk])[(id - 1) % kChunk]; }
   RecordId take_record();
   void close(RecordId id, Record& record, std::uint64_t lines);
+  void acknowledged(const Record& record, PhysLine line);
+  void order_write(DeviceId requester, RecordId id, PhysLine line);
   Record& record_of(DeviceId requester, RecordId id);
   std::uint64_t last_own_store(const Unit& unit, PhysLine line) const;
   void check_unit_sees(LoadUnit unit, PhysLine line, std::uint64_t newest_store, const char* what);

@@ -27,7 +27,9 @@ void MemoryModel::see(const MemoryEvent& event) {
   switch (event.kind) {
     case MemoryEvent::Kind::Boundary: boundary(event.application); break;
     case MemoryEvent::Kind::Ordered: ordered(event); break;
-    case MemoryEvent::Kind::Release: releases_[event.unit.value].push_back(event.time); break;
+    case MemoryEvent::Kind::Release:
+      releases_[event.unit.value].push_back({event.begun, event.time, event.scope});
+      break;
     case MemoryEvent::Kind::Returned: returned(event); break;
   }
 }
@@ -80,24 +82,35 @@ void MemoryModel::returned(const MemoryEvent& event) {
   check_order_of_loads(event);
 }
 
-bool MemoryModel::released_before(const Write& write, Cycle acquired) const {
+Cycle MemoryModel::acquired_from(const Write& write, LoadUnit reader, const Acquires& acquired) {
+  return write.unit.device() == reader.device() ? acquired.gpu : acquired.system;
+}
+
+bool MemoryModel::released_before(const Write& write, LoadUnit reader, Cycle acquired) const {
   const auto found = releases_.find(write.unit.value);
   if (found == releases_.end()) return false;
-  const auto release = std::ranges::lower_bound(found->second, write.time);
-  return release != found->second.end() && *release < acquired;
+  const Scope needed = write.unit.device() == reader.device() ? Scope::Gpu : Scope::System;
+  const std::vector<Release>& releases = found->second;
+  // They complete in order but for a release of the GPU that passes one of the system; the latter began earlier.
+  auto release = std::ranges::lower_bound(releases, write.time, {}, &Release::completed);
+  for (; release != releases.end() && release->completed < acquired; ++release) {
+    if (release->begun >= write.time && release->scope >= needed) return true;
+  }
+  return false;
 }
 
 void MemoryModel::check_fences(const MemoryEvent& event) const {
-  if (event.acquired == 0 || releases_.empty()) return;
+  if (event.acquired.gpu == 0 || releases_.empty()) return;
   const auto writes = recent_.find(event.location.value);
   if (writes == recent_.end()) return;
   for (const Write& write : writes->second) {
-    if (!released_before(write, event.acquired)) continue;
+    const Cycle acquired = acquired_from(write, event.unit, event.acquired);
+    if (!released_before(write, event.unit, acquired)) continue;
     for (unsigned byte = 0; byte < line_bytes_; ++byte) {
       if (!write.mask.test(byte) || event.image.at(byte) >= write.version) continue;
       fail(event, byte,
            fmt::format("version {} had been released by {} before this unit's acquire at cycle {}", write.version,
-                       write.unit.name(), event.acquired));
+                       write.unit.name(), acquired));
     }
   }
 }

@@ -5,7 +5,8 @@
 //   - nothing that no home has ordered yet, but for the compute unit's own stores;
 //   - nothing older than the last write before the application's last kernel boundary;
 //   - nothing older than what an earlier load of the same unit returned;
-//   - nothing older than a write whose unit had completed a release before this unit began its last acquire.
+//   - nothing older than a write whose unit had completed a release before this unit began its last acquire, where the
+//     scopes of both cover the other's unit.
 // A load is held to this for every byte of its lines, whether its lanes use it or not: caches hold whole lines.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "memory/line_image.h"
+#include "program/scope.h"
 #include "sim/types.h"
 
 namespace nearfar {
@@ -49,6 +51,12 @@ struct LoadUnit {
   std::string name() const;
 };
 
+/// When a unit began its last acquire of at least a scope.
+struct Acquires {
+  Cycle gpu = 0;
+  Cycle system = 0;
+};
+
 /// What has happened in one device, as its watch writes it down.
 struct MemoryEvent {
   /// Events of one cycle count in this order.
@@ -59,10 +67,12 @@ struct MemoryEvent {
   std::uint8_t application = 0;
   LoadUnit unit;
   Location location;
-  LineVersion version = 0;  ///< Ordered: its number in the order of its line
-  Cycle acquired = 0;       ///< Returned: when the unit began its last acquire before the load was issued
-  ByteMask mask;            ///< Ordered: the bytes written
-  LineImage image;          ///< Returned
+  LineVersion version = 0;      ///< Ordered: its number in the order of its line
+  Acquires acquired;            ///< Returned: before the load was issued
+  Cycle begun = 0;              ///< Release: the writes that it releases had been ordered by then
+  Scope scope = Scope::System;  ///< Release
+  ByteMask mask;                ///< Ordered: the bytes written
+  LineImage image;              ///< Returned
 };
 
 class MemoryModel {
@@ -104,16 +114,23 @@ class MemoryModel {
   void returned(const MemoryEvent& event);
   void check_fences(const MemoryEvent& event) const;
   void check_order_of_loads(const MemoryEvent& event);
-  /// Whether a release of the write's unit had completed before `acquired`.
-  bool released_before(const Write& write, Cycle acquired) const;
+  struct Release {
+    Cycle begun = 0;
+    Cycle completed = 0;
+    Scope scope = Scope::System;
+  };
+  /// When `reader` began its last acquire that pairs with releases of the write's unit; 0 if it has not.
+  static Cycle acquired_from(const Write& write, LoadUnit reader, const Acquires& acquired);
+  /// Whether a release of the write that `reader` is in the scope of had completed before `acquired`.
+  bool released_before(const Write& write, LoadUnit reader, Cycle acquired) const;
   [[noreturn]] void fail(const MemoryEvent& event, unsigned byte, const std::string& why) const;
 
   unsigned line_bytes_;
   boost::unordered_flat_map<std::uint64_t, Line, Hash> lines_;
-  boost::unordered_flat_map<std::uint64_t, std::vector<Write>, Hash> recent_;    ///< since the last boundary
-  boost::unordered_flat_map<UnitLocation, LineImage, Hash> seen_;                ///< by loads since the last boundary
-  boost::unordered_flat_map<std::uint32_t, std::vector<Cycle>, Hash> releases_;  ///< by unit, when each completed
-  std::array<std::uint32_t, 256> boundaries_{};                                  ///< by application
+  boost::unordered_flat_map<std::uint64_t, std::vector<Write>, Hash> recent_;      ///< since the last boundary
+  boost::unordered_flat_map<UnitLocation, LineImage, Hash> seen_;                  ///< by loads since the last boundary
+  boost::unordered_flat_map<std::uint32_t, std::vector<Release>, Hash> releases_;  ///< by unit, in order
+  std::array<std::uint32_t, 256> boundaries_{};                                    ///< by application
 };
 
 }  // namespace nearfar

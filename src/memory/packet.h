@@ -14,12 +14,14 @@ enum class PacketType : std::uint8_t {
   Control,      ///< launches, workgroups, completions between host and GPUs (gpu/control.h)
   Copy,         ///< chunks of copies between launches (gpu/copy_agent.h)
   Translation,  ///< translation: requests, answers, invalidations, pages (translation/message.h)
+  Coherence,    ///< invalidations of cached lines, markers and fences (coherence/coherence_message.h)
+  Stores,       ///< posted stores (interconnect/store_batch.h); lines of them, where their home writes them
 };
 
 /// Classes take turns on a link, and each keeps its order from source to destination. Only requests need credits; the
 /// others are never refused.
 enum class TrafficClass : std::uint8_t {
-  Request,       ///< requests for lines, at their source
+  Request,       ///< requests for lines and posted stores, at their source: the order of both is one
   Response,      ///< replies, acknowledgements, answers, control
   Uncredited,    ///< requests of translation, and requests in transit, whose credit has been taken
   Invalidation,  ///< invalidations of cached lines and the markers behind them

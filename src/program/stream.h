@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "program/scope.h"
 #include "sim/types.h"
 
 #if defined(__AVX__)
@@ -39,7 +40,7 @@ enum class OpKind : std::uint8_t {
   Local,       ///< `count` local-memory instructions
   Barrier,     ///< all wavefronts of the workgroup meet
   Wait,        ///< until at most `count` vector loads are outstanding (0: scalar and local results too)
-  Fence,       ///< system-scope release and acquire
+  Fence,       ///< release and acquire, of the scope that `count` is
   End,         ///< the wavefront has ended (made by the stream itself)
 };
 
@@ -243,7 +244,8 @@ constexpr Plain salu(unsigned instructions) { return plain(OpKind::ScalarAlu, in
 constexpr Plain local(unsigned instructions) { return plain(OpKind::Local, instructions); }
 constexpr Plain barrier() { return plain(OpKind::Barrier, 1); }
 constexpr Plain wait(unsigned outstanding) { return plain(OpKind::Wait, outstanding); }
-constexpr Plain fence() { return plain(OpKind::Fence, 1); }
+constexpr Plain fence(Scope scope = Scope::System) { return plain(OpKind::Fence, static_cast<std::uint64_t>(scope)); }
+constexpr Scope scope_of(Plain fence) { return static_cast<Scope>(count_of(fence)); }
 constexpr Plain scalar_load(unsigned bytes, VirtAddr at) { return plain(OpKind::ScalarLoad, at.value, bytes); }
 
 constexpr Op to_op(Plain packed) {

@@ -43,7 +43,8 @@ enum class Take : std::uint8_t {
   Lowest,
   Highest,
   LowestAndHighest,
-  Each,  ///< every one of them, each with its own published number or all with the same
+  RatioOfMeans,  ///< the mean of the first series over that of the second
+  Each,          ///< every one of them, each with its own published number or all with the same
 };
 
 struct Claim {

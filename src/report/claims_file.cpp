@@ -31,7 +31,8 @@ const std::map<std::string, Quality> kQualities = {{"speedup", Quality::Speedup}
                                                    {"count", Quality::Count}};
 const std::map<std::string, Take> kTakes = {
     {"mean", Take::Mean},       {"geometric mean", Take::GeometricMean},        {"lowest", Take::Lowest},
-    {"highest", Take::Highest}, {"lowest and highest", Take::LowestAndHighest}, {"each", Take::Each}};
+    {"highest", Take::Highest}, {"lowest and highest", Take::LowestAndHighest}, {"ratio of means", Take::RatioOfMeans},
+    {"each", Take::Each}};
 
 const std::string& text_of(const YamlEntry& entry) {
   if (entry.value.kind != YamlNode::Kind::Scalar || entry.value.text.empty()) {

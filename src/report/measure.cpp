@@ -101,6 +101,8 @@ std::vector<double> taken(Take take, const std::vector<double>& values) {
     case Take::Lowest: return {std::ranges::min(values)};
     case Take::Highest: return {std::ranges::max(values)};
     case Take::LowestAndHighest: return {std::ranges::min(values), std::ranges::max(values)};
+    case Take::RatioOfMeans:  // of each series its mean; gather() divides them
+      return taken(Take::Mean, values);
     case Take::Each: return values;
   }
   return {};
@@ -109,7 +111,8 @@ std::vector<double> taken(Take take, const std::vector<double>& values) {
 /// What the claim takes of its series. Several published numbers are one for each series; a single one is of all series
 /// together.
 Found gather(const Claim& claim, const FigureData& figure, Draw draw = std::nullopt) {
-  const bool apart = claim.published.values.size() == claim.series.size();
+  const bool ratio = claim.take == Take::RatioOfMeans;
+  const bool apart = ratio || claim.published.values.size() == claim.series.size();
   std::vector<std::vector<double>> pools(1);
   Found all;
   for (const std::string& label : claim.series) {
@@ -122,6 +125,12 @@ Found gather(const Claim& claim, const FigureData& figure, Draw draw = std::null
   for (const auto& pool : pools) {
     if (pool.empty()) continue;
     for (const double value : taken(claim.take, pool)) all.values.push_back(value);
+  }
+  if (!ratio) return all;
+  if (claim.series.size() != 2) {
+    all.problem = "a ratio of means is of two series";
+  } else if (all.values.size() == 2) {
+    all.values = {all.values[0] / all.values[1]};
   }
   return all;
 }

@@ -11,6 +11,9 @@ namespace {
 
 using Kind = TimelineEvent::Kind;
 
+/// Events beyond the most that may be there before it is worth to look for the end.
+constexpr std::size_t kSlack = 1024;
+
 /// A request itself, not a part of its life.
 bool is_whole(const TimelineEvent& event, unsigned host) { return event.value != 0 || event.device == host; }
 
@@ -20,7 +23,7 @@ std::vector<Cycle> whole_ends(const std::vector<TimelineEvent>& events, unsigned
   std::vector<Cycle> ends(events.size());
   std::vector<std::size_t> of_requests;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    ends[i] = events[i].end;
+    ends[i] = events[i].settled();
     if (events[i].kind == Kind::Request) of_requests.push_back(i);
   }
   // What overlaps on one device under one id belongs together; a request comes before the parts that begin with it.
@@ -45,6 +48,22 @@ std::vector<Cycle> whole_ends(const std::vector<TimelineEvent>& events, unsigned
 }
 
 }  // namespace
+
+void bound_timelines(std::span<Timeline* const> timelines, std::size_t most) {
+  std::size_t noted = 0;
+  for (const Timeline* timeline : timelines) noted += timeline->events().size();
+  if (noted <= 2 * most + kSlack) return;
+  std::vector<Cycle> ends;
+  ends.reserve(noted);
+  for (const Timeline* timeline : timelines) {
+    for (const TimelineEvent& event : timeline->events()) ends.push_back(event.settled());
+  }
+  // So many ended earlier that from this cycle on nothing fits, even if some of them are parts of requests that did
+  // not.
+  const auto last = ends.begin() + static_cast<std::ptrdiff_t>(most + most / 2);
+  std::ranges::nth_element(ends, last);
+  for (Timeline* timeline : timelines) timeline->end_before(*last);
+}
 
 void shorten_timeline(std::vector<TimelineEvent>& events, std::size_t most, Cycle lost_from, unsigned host) {
   if (lost_from == kNever && events.size() <= most) return;

@@ -13,18 +13,20 @@
 #include "config/nearest.h"
 #include "workload/add_workload.h"
 #include "workload/catalog/entries.h"
+#include "workload/rec_inputs.h"
 
 namespace nearfar {
 namespace {
 
 /// The simulator's own, sorted by name, upper and lower case being the same.
 constexpr std::array kOwnEntries{
-    &kAes,    &kAls,  &kAtax,    &kBackProp, &kBellmanFord, &kBicg,    &kBs,     &kBsch, &kC2d,    &kColor,
-    &kConv2d, &kCt,   &kDct,     &kDh,       &kDiffusion,   &kEqwp,    &kFft,    &kFir,  &kFw,     &kFwt,
-    &kGemm,   &kGemv, &kGesummv, &kHist,     &kHit,         &kHotspot, &kIm2col, &kJ2d,  &kJacobi, &kKm,
-    &kLu,     &kLud,  &kMm,      &kMm2,      &kMm3,         &kMt,      &kMtw,    &kMvt,  &kNw,     &kPageRank,
-    &kPr,     &kRd,   &kRs,      &kSc,       &kSc2,         &kSf,      &kSla,    &kSssp, &kSt};
-const std::array<std::string, 3> kSizeNames{"small", "medium", "paper"};
+    &kAes,    &kAls,    &kAtax,   &kBackProp, &kBellmanFord, &kBicg,    &kBs,        &kBsch, &kC2d,
+    &kColor,  &kConv2d, &kCt,     &kDct,      &kDecode,      &kDh,      &kDiffusion, &kEqwp, &kFft,
+    &kFir,    &kFw,     &kFwt,    &kGemm,     &kGemv,        &kGesummv, &kHist,      &kHit,  &kHotspot,
+    &kIm2col, &kJ2d,    &kJacobi, &kKm,       &kLu,          &kLud,     &kMm,        &kMm2,  &kMm3,
+    &kMt,     &kMtw,    &kMvt,    &kNw,       &kPageRank,    &kPr,      &kPrefill,   &kRd,   &kResNet18,
+    &kRs,     &kSc,     &kSc2,    &kSf,       &kSla,         &kSssp,    &kSt,        &kVgg16};
+const std::array<std::string, 4> kSizeNames{"small", "medium", "paper", "rec"};
 
 /// All that can be named, in the order of their names.
 struct Known {
@@ -61,7 +63,8 @@ std::uint64_t value_in(SizeClass size, const WorkloadParameter& parameter) {
   switch (size) {
     case SizeClass::Small: return parameter.small;
     case SizeClass::Medium: return parameter.medium;
-    case SizeClass::Paper: return parameter.paper;
+    case SizeClass::Paper:
+    case SizeClass::Rec: return parameter.paper;
   }
   std::abort();
 }
@@ -92,20 +95,36 @@ void check(const WorkloadInfo& info, const WorkloadParameter& parameter, std::ui
   if (possible != value) refuse(info.name, parameter.name, value, what_is_possible(parameter), possible);
 }
 
-std::vector<ParameterSetting> complete(const WorkloadInfo& info, SizeClass size,
-                                       std::span<const ParameterSetting> settings) {
+void set(const WorkloadInfo& info, std::vector<ParameterSetting>& values, const ParameterSetting& setting) {
+  const auto found = std::ranges::find(values, setting.name, &ParameterSetting::name);
+  if (found == values.end()) {
+    const auto names = names_of(info.parameters);
+    throw InputError(fmt::format("{} has no parameter `{}`; it has {}.{}", info.name, setting.name,
+                                 fmt::join(names, ", "), did_you_mean(setting.name, names)));
+  }
+  found->value = setting.value;
+}
+
+std::vector<ParameterSetting> values_of(const WorkloadInfo& info, SizeClass size) {
   std::vector<ParameterSetting> values;
   for (const WorkloadParameter& parameter : info.parameters)
     values.push_back({parameter.name, value_in(size, parameter)});
-  for (const ParameterSetting& setting : settings) {
-    const auto found = std::ranges::find(values, setting.name, &ParameterSetting::name);
-    if (found == values.end()) {
-      const auto names = names_of(info.parameters);
-      throw InputError(fmt::format("{} has no parameter `{}`; it has {}.{}", info.name, setting.name,
-                                   fmt::join(names, ", "), did_you_mean(setting.name, names)));
-    }
-    found->value = setting.value;
+  if (size != SizeClass::Rec) return values;
+  const RecInput* input = find_rec_input(info.name);
+  if (input == nullptr) {
+    throw InputError(
+        fmt::format("{} has no size `rec`, since the study of REC does not run it; its sizes are small, medium and "
+                    "paper.",
+                    info.name));
   }
+  for (const ParameterSetting& setting : input->settings) set(info, values, setting);
+  return values;
+}
+
+std::vector<ParameterSetting> complete(const WorkloadInfo& info, SizeClass size,
+                                       std::span<const ParameterSetting> settings) {
+  std::vector<ParameterSetting> values = values_of(info, size);
+  for (const ParameterSetting& setting : settings) set(info, values, setting);
   for (std::size_t i = 0; i < values.size(); ++i) check(info, info.parameters[i], values[i].value);
   return values;
 }

@@ -1,4 +1,4 @@
-// The workloads by name: what each is, its parameters with the three sizes, and how to make one.
+// The workloads by name: what each is, its parameters with their values in each size, and how to make one.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace nearfar {
 
-enum class SizeClass : std::uint8_t { Small, Medium, Paper };
+/// `Rec` is for the programs of one study only: its inputs (workload/rec_inputs.h).
+enum class SizeClass : std::uint8_t { Small, Medium, Paper, Rec };
 
 struct WorkloadParameter {
   std::string name;

@@ -52,56 +52,62 @@ std::string name_of(const ::testing::TestParamInfo<Mistake>& info) {
 
 INSTANTIATE_TEST_SUITE_P(
     Program, Mistakes,
-    ::testing::Values(Mistake{"rnu MT", "There is no command `rnu`. Did you mean `run`?"},
-                      Mistake{"zzzzzz", "There is no command `zzzzzz`. `nearfar --help` shows them all."},
-                      Mistake{"--vresion", "`nearfar` has no option `--vresion`. Did you mean `--version`?"},
-                      Mistake{"--threads 2 run MT", "options stand after the command"},
-                      Mistake{"run", "`nearfar run` needs a WORKLOAD"},
-                      Mistake{"run MT PR", "`PR` is one argument too many for `nearfar run`"},
-                      Mistake{"run MT list", "`list` is one argument too many for `nearfar run`"},
-                      Mistake{"run MT --sise small", "`nearfar run` has no option `--sise`. Did you mean `--size`?"},
-                      Mistake{"run MT --chek=1", "`nearfar run` has no option `--chek`. Did you mean `--check`?"},
-                      Mistake{"run MTT", "Did you mean `MT`?"}, Mistake{"run MT --size smal", "Did you mean `small`?"},
-                      Mistake{"run MT --seed -1",
-                              "--seed must be a whole number from 0 to 18446744073709551615; `-1` is not."},
-                      Mistake{"run MT --seed 1 --seed 2", "`nearfar run` wants one value for `--seed`, given once."},
-                      Mistake{"run MT --threads 0", "--threads must be a whole number from 1 to 1024; `0` is not."},
-                      Mistake{"run MT --json", "`nearfar run` wants one value for `--json`"},
-                      Mistake{"run MT --json /no/such/folder/result.json", "there is no folder `/no/such/folder`"},
-                      Mistake{"run MT --json /", "`/` is a folder"},
-                      Mistake{"run MT --json - --csv -", "Only one file can go to standard output."},
-                      Mistake{"run MT --design basline", "There is no design `basline`. Did you mean `baseline`?"},
-                      Mistake{"run MT --system ideal-4gpus", "Did you mean `ideal-4gpu`?"},
-                      Mistake{"run MT --set gpu.l2.sise=4MiB", "Did you mean `size`?"},
-                      Mistake{"run MT --param widht=64", "Did you mean `width`?"},
-                      Mistake{"run MT --param width", "--param wants name=value"},
-                      Mistake{"run MT --param width=1e3", "The parameter `width` must be a whole number"},
-                      Mistake{"run MT --param FIR.n=1024", "is for the workload `FIR`, which does not run here"},
-                      Mistake{"run MT+MT+MT --set gpus=2", "MT+MT+MT is 3 applications, one for each GPU"},
-                      Mistake{"run MT+", "The name of a workload is missing in `MT+`."},
-                      Mistake{"run MT --input graph.mtx", "MT reads no graph, so it cannot take `graph.mtx`."},
-                      Mistake{"run PR --input /no/such.mtx", "/no/such.mtx: there is no such file."},
-                      Mistake{"compare", "`nearfar compare` needs WORKLOADS"},
-                      Mistake{"compare MT --vary gpus", "--vary wants key=v1,v2"},
-                      Mistake{"compare MT --vary gpus=", "--vary wants key=v1,v2"},
-                      Mistake{"compare MT --vary gpus=2,2", "`gpus=2` is named twice"},
-                      Mistake{"compare MT --system ideal-4gpu,nowhere", "nowhere"},
-                      Mistake{"characterize", "`nearfar characterize` needs a WORKLOAD"},
-                      Mistake{"characterize FIR+MT", "looks at one workload; FIR+MT is several."},
-                      Mistake{"characterize MT --gpus 1025", "--gpus must be a whole number from 1 to 1024"},
-                      Mistake{"characterize MTT", "Did you mean `MT`?"},
-                      Mistake{"explain surplus", "`surplus` is one argument too many for `nearfar explain`"},
-                      Mistake{"list", "`nearfar list` needs one of: workloads, systems, designs, statistics, studies."},
-                      Mistake{"list workload", "Did you mean `workloads`?"},
-                      Mistake{"list systems --details", "--details is for `nearfar list workloads` only."},
-                      Mistake{"study", "`nearfar study` needs a STUDY"},
-                      Mistake{"study idyl-fig54", "Did you mean `idyll-fig54`?"},
-                      Mistake{"study nowhere.yaml", "nowhere.yaml: there is no such file."},
-                      Mistake{"study least-tlb-fig4 --quick --size paper", "--quick is --size small"},
-                      Mistake{"study least-tlb-fig4 --executor slrum", "Did you mean `slurm`?"},
-                      Mistake{"study least-tlb-fig4 --database /", "`/` is a folder"},
-                      Mistake{"completion", "`nearfar completion` needs the name of a shell"},
-                      Mistake{"completion fish", "`nearfar completion` knows bash and zsh, not `fish`."}),
+    ::testing::Values(
+        Mistake{"rnu MT", "There is no command `rnu`. Did you mean `run`?"},
+        Mistake{"zzzzzz", "There is no command `zzzzzz`. `nearfar --help` shows them all."},
+        Mistake{"--vresion", "`nearfar` has no option `--vresion`. Did you mean `--version`?"},
+        Mistake{"--threads 2 run MT", "options stand after the command"},
+        Mistake{"run", "`nearfar run` needs a WORKLOAD"},
+        Mistake{"run MT PR", "`PR` is one argument too many for `nearfar run`"},
+        Mistake{"run MT list", "`list` is one argument too many for `nearfar run`"},
+        Mistake{"run MT --sise small", "`nearfar run` has no option `--sise`. Did you mean `--size`?"},
+        Mistake{"run MT --chek=1", "`nearfar run` has no option `--chek`. Did you mean `--check`?"},
+        Mistake{"run MTT", "Did you mean `MT`?"}, Mistake{"run MT --size smal", "Did you mean `small`?"},
+        Mistake{"run MT --seed -1", "--seed must be a whole number from 0 to 18446744073709551615; `-1` is not."},
+        Mistake{"run MT --seed 1 --seed 2", "`nearfar run` wants one value for `--seed`, given once."},
+        Mistake{"run MT --threads 0", "--threads must be a whole number from 1 to 1024; `0` is not."},
+        Mistake{"run MT --json", "`nearfar run` wants one value for `--json`"},
+        Mistake{"run MT --json /no/such/folder/result.json", "there is no folder `/no/such/folder`"},
+        Mistake{"run MT --json /", "`/` is a folder"},
+        Mistake{"run MT --json - --csv -", "Only one file can go to standard output."},
+        Mistake{"run MT --design basline", "There is no design `basline`. Did you mean `baseline`?"},
+        Mistake{"run MT --system ideal-4gpus", "Did you mean `ideal-4gpu`?"},
+        Mistake{"run MT --set gpu.l2.sise=4MiB", "Did you mean `size`?"},
+        Mistake{"run MT --param widht=64", "Did you mean `width`?"},
+        Mistake{"run MT --param width", "--param wants name=value"},
+        Mistake{"run MT --param width=1e3", "The parameter `width` must be a whole number"},
+        Mistake{"run MT --param FIR.n=1024", "is for the workload `FIR`, which does not run here"},
+        Mistake{"run MT+MT+MT --set gpus=2", "MT+MT+MT is 3 applications, one for each GPU"},
+        Mistake{"run MT+", "The name of a workload is missing in `MT+`."},
+        Mistake{"run MT --input graph.mtx", "MT reads no graph, so it cannot take `graph.mtx`."},
+        Mistake{"run PR --input /no/such.mtx", "/no/such.mtx: there is no such file."},
+        Mistake{"compare", "`nearfar compare` needs WORKLOADS"},
+        Mistake{"compare MT --vary gpus", "--vary wants key=v1,v2"},
+        Mistake{"compare MT --vary gpus=", "--vary wants key=v1,v2"},
+        Mistake{"compare MT --vary gpus=2,2", "`gpus=2` is named twice"},
+        Mistake{"compare MT --system ideal-4gpu,nowhere", "nowhere"},
+        Mistake{"characterize", "`nearfar characterize` needs a WORKLOAD"},
+        Mistake{"characterize FIR+MT", "looks at one workload; FIR+MT is several."},
+        Mistake{"characterize MT --gpus 1025", "--gpus must be a whole number from 1 to 1024"},
+        Mistake{"characterize MTT", "Did you mean `MT`?"},
+        Mistake{"functional", "`nearfar functional` needs WORKLOADS"},
+        Mistake{"functional MT MT", "The workload `MT` is named twice."},
+        Mistake{"functional MT FIR+PR", "FIR+PR is several at once."},
+        Mistake{"functional MT C2DD", "Did you mean `C2D`?"},
+        Mistake{"functional MT --system mmu-4gpu", "no time in which pages could move"},
+        Mistake{"functional MT --system ats-4gpu", "it needs translation.kind=ideal."},
+        Mistake{"functional MT --system ideal-4gpu --design rec", "The design `rec` changes systems with"},
+        Mistake{"explain surplus", "`surplus` is one argument too many for `nearfar explain`"},
+        Mistake{"list", "`nearfar list` needs one of: workloads, systems, designs, statistics, studies."},
+        Mistake{"list workload", "Did you mean `workloads`?"},
+        Mistake{"list systems --details", "--details is for `nearfar list workloads` only."},
+        Mistake{"study", "`nearfar study` needs a STUDY"}, Mistake{"study idyl-fig54", "Did you mean `idyll-fig54`?"},
+        Mistake{"study nowhere.yaml", "nowhere.yaml: there is no such file."},
+        Mistake{"study least-tlb-fig4 --quick --size paper", "--quick is --size small"},
+        Mistake{"study least-tlb-fig4 --executor slrum", "Did you mean `slurm`?"},
+        Mistake{"study least-tlb-fig4 --database /", "`/` is a folder"},
+        Mistake{"completion", "`nearfar completion` needs the name of a shell"},
+        Mistake{"completion fish", "`nearfar completion` knows bash and zsh, not `fish`."}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -110,6 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
                               "Two results cannot go to one file, `a.json` and `./a.json`, which is the same."},
                       Mistake{"run MT --csv a.json --timeline a.json", "Two results cannot go to one file"},
                       Mistake{"characterize MT --svg z --png z", "Two results cannot go to one file"},
+                      Mistake{"functional MT --json z --csv z", "Two results cannot go to one file"},
                       Mistake{"tune MT --vary gpus=1,2 --svg q --png q", "Two results cannot go to one file"},
                       Mistake{"compose MT --designs idyll --json q --html q", "Two results cannot go to one file"}),
     name_of);
@@ -136,11 +143,18 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"run MT --check=maybe", "--check: a switch takes no value but true or false; `maybe` is neither."},
         Mistake{"run MT --timeline t --timeline-cycles 1000--5",
                 "--timeline-cycles takes a range FROM-TO in decimal or hexadecimal"},
+        Mistake{"run MT --timeline t --timeline-of dta", "Did you mean `data`?"},
+        Mistake{"run MT --timeline t --timeline-address buffer:inptu",
+                "MT has no buffer `inptu`. Did you mean `input`?"},
+        Mistake{"run MT --timeline t --timeline-limit 1kB", "it must be at least 10kB"},
+        Mistake{"run MT --timeline-of data", "name its file with --timeline FILE."},
         Mistake{"run MT --design idyll+", "The name of a design is missing in `idyll+`."},
         Mistake{"cost +idyll", "The name of a design is missing in `+idyll`."},
         Mistake{"cost idyll+idyll", "The design `idyll` is named twice."},
         Mistake{"cost idyll+idyll-dir", "The design `idyll` has `idyll-dir` in it, which is named too."},
         Mistake{"cost idyll-dir+idyll", "The design `idyll` has `idyll-dir` in it, which is named too."},
+        Mistake{"cost rec --system mmu-4gpu",
+                "The design `rec` changes systems with remote_cache=l1l2 and coherence=directory"},
         Mistake{"cost idyll --gpus 4 --set gpus=16", "--gpus and --set gpus=16 both decide `gpus`; give one of them."},
         Mistake{"compare MT --vary gpus=1,x", "nearfar: error: --vary: `gpus` takes a whole number"},
         Mistake{"compare MT --vary gpus=1,2 --set gpus=4",
@@ -149,6 +163,18 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"compare MT PR MT", "The workload `MT` is named twice."},
         Mistake{"compare MT --set =1", "nearfar: error: --set: an override is a path"}),
     name_of);
+
+TEST(Cost, OfADirectoryStandsBesideTheBaselines) {
+  const Outcome rec = nearfar("cost rec");
+  EXPECT_EQ(rec.code, 0) << rec.err;
+  EXPECT_THAT(rec.out, HasSubstr("103 KiB"));
+  EXPECT_THAT(rec.out, HasSubstr("The directory of the baseline takes 52.0 KiB"));
+  EXPECT_THAT(rec.out, HasSubstr("rec takes 1.98 times that."));
+  const Outcome twice = nearfar("cost dir-2x");
+  EXPECT_THAT(twice.out, HasSubstr("104 KiB"));
+  EXPECT_THAT(twice.out, HasSubstr("dir-2x takes 2.00 times that."));
+  EXPECT_THAT(nearfar("cost dir-ideal").out, HasSubstr("without limit"));
+}
 
 TEST(Program, HelpExplainsTheWordsAndEveryCommand) {
   const Outcome outcome = nearfar("--help");
@@ -204,11 +230,11 @@ TEST(Run, SummaryNamesWhatWasSet) {
   EXPECT_THAT(outcome.out, HasSubstr("on ideal-4gpu (2 GPUs), baseline, seed 1, gpu.l2.size=1MiB, gpus=2, checked\n"));
 }
 
-TEST(Run, SaysThatATimelineIsEmpty) {
+TEST(Run, SaysThatATimelineHasNothingOfTranslation) {
   const ScratchFolder scratch;
   const Outcome ideal = nearfar(kTinyRun + "--timeline " + scratch.file("t.json"));
   EXPECT_EQ(ideal.code, 0);
-  EXPECT_THAT(ideal.err, StartsWith("nearfar: The timeline is empty: the system `ideal-4gpu` translates"));
+  EXPECT_THAT(ideal.err, StartsWith("nearfar: The timeline has nothing of translation: the system `ideal-4gpu`"));
   EXPECT_TRUE(Json::accept(read_file(scratch.file("t.json"))));
   EXPECT_EQ(nearfar(kTinyRun + "--system mmu-4gpu --timeline " + scratch.file("t.json")).err, "");
 }
@@ -327,6 +353,21 @@ TEST(Characterize, TablesJsonAndPlots) {
   EXPECT_THAT(nearfar(tiny + "--svg -").out, StartsWith("<svg "));
 }
 
+TEST(Functional, TablesJsonAndCsv) {
+  const std::string tiny = "functional MT FIR --size small --param width=128 --param n=4096 ";
+  const Outcome table = nearfar(tiny + "--design hmg");
+  ASSERT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(StartsWith("size small, seed 1, system rec-4gpu, design hmg"), HasSubstr("\nMT "),
+                               HasSubstr("\nFIR "), HasSubstr("lines/entry")));
+  const Json json = Json::parse(nearfar(tiny + "--set directory.ways=4 --json -").out);
+  EXPECT_EQ(json["passes"].size(), 2U);
+  EXPECT_EQ(json["passes"][0]["accesses"], 128 * 128 / 8);
+  EXPECT_EQ(json["passes"][0]["statistics"]["run.accesses"], 128 * 128 / 8);
+  EXPECT_EQ(json["configuration"]["directory.ways"], "4");
+  EXPECT_THAT(nearfar(tiny + "--csv -").out,
+              AllOf(StartsWith("workload,name,value\nMT,gpu0."), HasSubstr("\nFIR,run.launches,1\n")));
+}
+
 TEST(List, NamesWhatThereIs) {
   EXPECT_THAT(nearfar("list workloads").out,
               AllOf(HasSubstr("\nMT "), HasSubstr("\nFIR "), HasSubstr("\nW10  MT+MT+ST+ST")));
@@ -348,14 +389,19 @@ bool explains(std::string_view pattern, std::string_view name) {
   return false;
 }
 
-TEST(List, ExplainsEveryStatisticOfARun) {
+TEST(List, ExplainsEveryStatisticOfARunAndOfAPass) {
   std::istringstream lines(nearfar("list statistics").out);
   std::vector<std::string> patterns;
   for (std::string line; std::getline(lines, line);) patterns.push_back(line.substr(0, line.find(' ')));
-  const Json json = Json::parse(nearfar(kTinyRun + "--set gpus=2 --json -").out);
-  EXPECT_GT(json["statistics"].size(), 10U);
-  for (const auto& [name, value] : json["statistics"].items()) {
-    EXPECT_TRUE(std::ranges::any_of(patterns, [&](const auto& pattern) { return explains(pattern, name); })) << name;
+  const Json run = Json::parse(nearfar(kTinyRun + "--set gpus=2 --json -").out);
+  const Json pass =
+      Json::parse(nearfar("functional ST --size small --set directory.entries=64 --json -").out)["passes"][0];
+  EXPECT_TRUE(pass["statistics"].contains("gpus.invalidation.eviction_share"));
+  for (const Json& statistics : {run["statistics"], pass["statistics"]}) {
+    EXPECT_GT(statistics.size(), 10U);
+    for (const auto& [name, value] : statistics.items()) {
+      EXPECT_TRUE(std::ranges::any_of(patterns, [&](const auto& pattern) { return explains(pattern, name); })) << name;
+    }
   }
 }
 

@@ -80,6 +80,35 @@ TEST_F(ShippedSystems, RecHasFlatMemoryOfOneTerabyteASecond) {
   EXPECT_EQ(spec.link.reply_header, 4U);
 }
 
+TEST_F(ShippedSystems, RecHasDirectoriesOfTable2) {
+  for (const char* name : {"rec-4gpu", "rec-nvidia", "rec-mmu-4gpu"}) {
+    const SystemSpec spec = load_system(name, {}).spec;
+    EXPECT_TRUE(spec.has_directories()) << name;
+    EXPECT_EQ(spec.directory.all_entries(), 8192U) << name;
+    EXPECT_EQ(spec.directory.ways, 8U) << name;
+    EXPECT_EQ(spec.directory.replacement, DirectoryReplacement::Fifo) << name;
+  }
+  EXPECT_TRUE(load_system("rec-mmu-4gpu", {}).spec.moves_pages());
+}
+
+TEST_F(ShippedSystems, RecOfNvidiaIsLarger) {
+  const GpuSpec gpu = load_system("rec-nvidia", {}).spec.gpu;
+  EXPECT_EQ(gpu.cus(), 128U);
+  EXPECT_EQ(gpu.line, 128U);
+  EXPECT_EQ(gpu.l1v.size, 128_KiB);
+  EXPECT_EQ(gpu.l2.size, 72_MiB);
+}
+
+/// Fewer would be the limit by accident.
+TEST_F(ShippedSystems, RecHasAsManyCreditsAsFillItsLinks) {
+  for (const char* name : {"rec-4gpu", "rec-nvidia", "rec-mmu-4gpu"}) {
+    for (const EffectiveParameter& p : load_system(name, {}).parameters) {
+      if (p.path != "link.credits" && p.path != "link.queue") continue;
+      EXPECT_EQ(p.typed, "auto") << name << " " << p.path;
+    }
+  }
+}
+
 TEST_F(ShippedSystems, PcieTimesFollowItsClock) {
   const SystemSpec spec = load_system("pcie-4gpu", {}).spec;
   EXPECT_EQ(spec.gpu.cus(), 80U);
@@ -87,6 +116,28 @@ TEST_F(ShippedSystems, PcieTimesFollowItsClock) {
   EXPECT_EQ(spec.link.latency, 420U);
   EXPECT_EQ(spec.link.switch_latency, 140U);
   EXPECT_EQ(spec.gpu.dram.channels * spec.gpu.dram.channel_bandwidth.bytes_per_second, 900'000'000'000U);
+}
+
+TEST_F(ShippedSystems, FinePackPostsItsStores) {
+  const SystemSpec four = load_system("finepack-4gpu", {}).spec;
+  EXPECT_TRUE(four.posts_stores());
+  EXPECT_EQ(four.link.bandwidth.bytes_per_second, 32'000'000'000U);
+  EXPECT_EQ(four.link.smallest_store(four.gpu.line), 32U);
+  EXPECT_EQ(four.link.pcie.max_payload, 4096U);
+  const SystemSpec sixteen = load_system("finepack-16gpu", {}).spec;
+  EXPECT_EQ(sixteen.gpus, 16U);
+  EXPECT_EQ(sixteen.link.bandwidth.bytes_per_second, 128'000'000'000U);
+  EXPECT_EQ(sixteen.link.gpus_per_switch, 16U);
+  EXPECT_EQ(load_system("finepack-16gpu-tree", {}).spec.link.gpus_per_switch, 4U);
+  const SystemSpec nvlink = load_system("finepack-4gpu-nvlink", {}).spec;
+  EXPECT_EQ(nvlink.link.bandwidth.bytes_per_second, 50'000'000'000U);
+  EXPECT_EQ(nvlink.link.smallest_store(nvlink.gpu.line), 48U);
+  // A format brings its bandwidth, unless one is given.
+  EXPECT_EQ(
+      load_system("finepack-4gpu", std::vector<std::string>{"link.format=pcie5"}).spec.link.bandwidth.bytes_per_second,
+      64'000'000'000U);
+  EXPECT_FALSE(load_system("finepack-4gpu", std::vector<std::string>{"remote_cache=l1l2"}).spec.posts_stores());
+  EXPECT_FALSE(load_system("pcie-4gpu", {}).spec.posts_stores());
 }
 
 TEST_F(ShippedSystems, Ddr3HasTheCyclesOfItsSource) {

@@ -43,9 +43,11 @@ TEST(Designs, AreSortedAndExplained) {
 TEST(Designs, ChangeEverySystemTheyFit) {
   for (const Design& design : all_designs()) {
     for (const TranslationKind kind : design.systems) {
-      const LoadedSystem plain = load_system(system_of(kind), {});
-      const LoadedSystem changed = load_system(system_of(kind), design.settings);
-      EXPECT_NO_THROW(check_designs(choose_designs(std::vector{design.name}), plain.spec));
+      std::vector<std::string> settings = design.needs;
+      const LoadedSystem plain = load_system(system_of(kind), settings);
+      settings.insert(settings.end(), design.settings.begin(), design.settings.end());
+      const LoadedSystem changed = load_system(system_of(kind), settings);
+      EXPECT_NO_THROW(check_designs(choose_designs(std::vector{design.name}), plain));
       const bool same = std::ranges::equal(plain.parameters, changed.parameters, {}, &EffectiveParameter::value,
                                            &EffectiveParameter::value);
       EXPECT_TRUE(!same || design.name == "on-touch" || design.settings.empty())
@@ -92,8 +94,15 @@ TEST(Designs, OnDifferentSeamsCompose) {
 
 TEST(Designs, NeedASystemThatHasTheirSeams) {
   const auto chosen = choose_designs(std::vector<std::string>{"infinite-iommu-tlb"});
-  EXPECT_THROW(check_designs(chosen, test_system({}, "mmu-4gpu")), InputError);
-  EXPECT_NO_THROW(check_designs(chosen, test_system({}, "ats-4gpu")));
+  EXPECT_THROW(check_designs(chosen, load_system("mmu-4gpu", {})), InputError);
+  EXPECT_NO_THROW(check_designs(chosen, load_system("ats-4gpu", {})));
+}
+
+TEST(Designs, NameTheSystemOfTheirStudyWhereItIsNotTheUsualOne) {
+  for (const Design& design : all_designs()) {
+    if (design.system.empty()) continue;
+    EXPECT_NO_THROW(load_system_with(std::vector{design.name}, design.system, {})) << design.name;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "config/error.h"
+#include "designs/siblings.h"
 #include "designs/tiny_machine.h"
 
 namespace nearfar::pairs_test {
@@ -35,6 +36,7 @@ std::vector<Choice> choices_of(std::size_t first) {
     if (!fits(designs[first], kind)) continue;
     choices.push_back({{designs[first].name}, kind});
     for (std::size_t second = first + 1; second < designs.size(); ++second) {
+      if (has_elder_sibling(designs[first]) || has_elder_sibling(designs[second])) continue;
       const Names names = {designs[first].name, designs[second].name};
       if (fits(designs[second], kind) && refusal(names).empty()) choices.push_back({names, kind});
     }

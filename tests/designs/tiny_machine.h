@@ -68,6 +68,9 @@ class TinySettings {
                  "gpu.l2_tlb.ways=1",   "gpu.dram.capacity=1GiB", "watchdog.cycles=3000000"};
     set("gpu.l1_tlb.entries", 1 + seed % 3);
     set("gpu.l2_tlb.entries", 1 + seed % 4);
+    for (const Design* design : designs_) {
+      for (const std::string& need : design->needs) settings_.push_back(need);
+    }
   }
 
   void mmu() {
@@ -104,7 +107,7 @@ class TinySettings {
     set("iommu.pending", seed_ % 4);
     const bool by_level = has("neighborhood") || has("neighborhood-leaf") || has("pte-cache");
     set("walk.timing", by_level || seed_ % 6 == 5 ? "memory" : "fixed-total");
-    if (seed_ % 3 == 2 && !has("ideal-translation")) {
+    if (seed_ % 3 == 2 && !has("ideal-translation") && !at_egress()) {
       set("placement.initial", "host");
       set("placement.policy", "first-touch");
       set("uvm.batch_size", 1 + seed_ % 4);
@@ -125,6 +128,8 @@ class TinySettings {
     of_designs();
   }
 
+  void ideal() { of_designs(); }
+
   const Names& all() const { return settings_; }
 
  private:
@@ -143,6 +148,11 @@ class TinySettings {
   }
   void set(const std::string& key, std::uint64_t value) { set(key, std::to_string(value)); }
   void of_designs();
+  bool at_egress() const {
+    return std::ranges::any_of(designs_, [](const Design* design) {
+      return std::ranges::find(design->seams, "egress") != design->seams.end();
+    });
+  }
 
   std::vector<const Design*> designs_;
   std::uint64_t seed_;
@@ -174,9 +184,43 @@ inline void TinySettings::of_designs() {
     set("least_tlb.race", seed_ % 5 == 0 ? "false" : "true");
     set("least_tlb.mode", seed_ % 7 == 6 ? "multi" : "auto");
   }
+  set("directory.ways", 1 + seed_ % 3);
+  set("directory.entries", (1 + seed_ % 3) * (1 + seed_ % 5));
+  set("directory.replacement", seed_ % 2 == 0 ? "fifo" : "lru");
+  if (has("hmg")) set("hmg.lines", std::uint64_t{1} << seed_ % 7);
+  if (has("rec")) {
+    set("rec.range", std::uint64_t{64} << seed_ % 7);
+    set("rec.replacement", seed_ % 3 == 0 ? "fifo" : "lru");
+  }
   if (has("tlb-probing")) set("tlb_probing.overlap", seed_ % 4 < 2 ? "true" : "false");
   if (has("dws")) set("dws.mode", kModes[seed_ % 3]);
   if (has("pte-cache")) set("pte_cache.lines", 1 + seed_ % 5);
+  if (has("srrip")) {
+    set("gpu.l2.size", seed_ % 2 == 0 ? "1KiB" : "4KiB");
+    set("gpu.l2.banks", 2);
+    set("gpu.l2.ways", seed_ % 3 == 0 ? 1 : 4);
+    set("srrip.rrpv_bits", 1 + seed_ % 3);
+    set("srrip.promotion", seed_ % 4 == 3 ? "frequency" : "hit");
+  }
+  if (has("srrip-l1")) set("srrip_l1.rrpv_bits", 1 + seed_ % 7);
+  if (at_egress()) {
+    set("link.format", seed_ % 3 == 0 ? "nvlink" : "pcie4");
+    set("link.data_credits", 16 + seed_ % 3);
+    set("link.credits", 1 + seed_ % 5);
+    set("link.track_useful", "true");
+    set("remote_cache", seed_ % 2 == 0 ? "none" : "l1");
+  }
+  for (const char* queue : {"finepack", "config_packet"}) {
+    if (!has(queue == std::string("finepack") ? "finepack" : "config-packet")) continue;
+    const std::string at = std::string(queue) + ".";
+    set(at + "max_payload", 64 << seed_ % 3);
+    set(at + "entries", 1 + seed_ % 4);
+    set(at + "subheader", 2 + seed_ % 5);
+    set(at + "banks", 1 + seed_ % 2);
+    set(at + "unpack_entries", 1 + seed_ % 3);
+  }
+  if (has("write-combining")) set("write_combining.entries", 1 + seed_ % 4);
+  if (has("gps")) set("gps.entries", 1 + seed_ % 4);
   if (has("next-page")) {
     set("next_page.degree", 1 + seed_ % 4);
     set("next_page.tagged", seed_ % 3 == 0 ? "false" : "true");
@@ -194,6 +238,7 @@ inline SystemSpec tiny_machine(TranslationKind kind, const Names& designs, std::
     case TranslationKind::Svm: settings.svm(); return load_system_with(designs, "svm-1gpu", settings.all()).spec;
     case TranslationKind::Ideal: break;
   }
+  settings.ideal();
   return load_system_with(designs, "ideal-4gpu", settings.all()).spec;
 }
 

@@ -8,6 +8,7 @@
 
 #include "declared.h"
 #include "designs/design.h"
+#include "designs/siblings.h"
 #include "trial.h"
 
 namespace nearfar::choice_pairs_test {
@@ -64,6 +65,7 @@ std::string system_of(const Design& design, std::size_t turn) {
   switch (kinds[turn / kTests % kinds.size()]) {
     case TranslationKind::Ats: return "ats-4gpu";
     case TranslationKind::Svm: return "svm-1gpu";
+    case TranslationKind::Ideal: return "ideal-4gpu";
     default: return turn % 2 == 0 ? "mmu-4gpu" : "mmu-4gpu-counters";
   }
 }
@@ -146,11 +148,13 @@ TEST_P(DesignChoices, RunCleanOrAreRefused) {
   Count count;
   std::size_t turn = 0;
   for (const Design& design : all_designs()) {
+    if (has_elder_sibling(design)) continue;
     for (const Declared& choice : choices_of({design.name})) {
       for (const std::string& value : choice.choices) {
         if (!is_here(turn++)) continue;
         Case subject = small_case(system_of(design, turn), turn / kTests);
         subject.designs = {design.name};
+        subject.overrides.insert(subject.overrides.end(), design.needs.begin(), design.needs.end());
         subject.overrides.push_back(choice.path + "=" + value);
         try_case(subject, count);
       }

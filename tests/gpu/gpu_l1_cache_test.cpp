@@ -59,7 +59,7 @@ TEST_P(GpuL1CacheTest, DoesNotKeepPoisonedLines) {
 
 TEST_P(GpuL1CacheTest, DoesNotKeepWhatWasPendingAtAnAcquire) {
   ask(kLocal);
-  l1_.acquire(L1Event::Fence);
+  l1_.acquire(L1Event::Fence, Scope::System);
   EXPECT_EQ(fill(kLocal, 0b110), (Notified{{40, 0b110}})) << "who waits is notified all the same";
   EXPECT_FALSE(holds(kLocal, 1) || holds(kLocal, 2));
 }

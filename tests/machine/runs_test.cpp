@@ -146,7 +146,8 @@ TEST(Statistics, OfUnitsAddUpToThoseOfTheirGpu) {
 }
 
 class StatisticsOf : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Systems, StatisticsOf, ::testing::Values("ideal-4gpu", "ats-4gpu", "mmu-4gpu-counters"));
+INSTANTIATE_TEST_SUITE_P(Systems, StatisticsOf,
+                         ::testing::Values("ideal-4gpu", "ats-4gpu", "mmu-4gpu-counters", "rec-4gpu"));
 
 TEST_P(StatisticsOf, EveryReportedNameIsExplained) {
   const Outcome run = simulate(test_system({"translation.observe=true"}, GetParam()),

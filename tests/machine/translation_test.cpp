@@ -186,7 +186,7 @@ TEST_P(TimelineOf, PutsEveryCycleOfAMissIntoAPart) {
   std::size_t walks = 0;
   for (const TimelineEvent& event : run.timeline) {
     EXPECT_LE(event.start, event.end);
-    walks += event.kind == TimelineEvent::Kind::Span;
+    walks += event.kind == TimelineEvent::Kind::Span && event.unit == TimelineUnit::Walker;
     if (event.kind != TimelineEvent::Kind::Request || event.device == request.system.gpus) continue;
     const bool whole = std::string_view(event.name) == "L2 TLB miss";
     misses += whole;
@@ -212,14 +212,14 @@ TEST_P(TimelineOf, IsWholeWhereItIsTooLong) {
   std::map<std::pair<unsigned, std::uint64_t>, std::int64_t> open;
   Cycle end = 0;
   for (const TimelineEvent& event : run.timeline) {
-    end = std::max(end, event.end);
+    end = std::max(end, event.settled());
     if (event.kind != TimelineEvent::Kind::Request || event.device == request.system.gpus) continue;
     const bool whole = std::string_view(event.name) == "L2 TLB miss";
     open[{event.device, event.id}] += static_cast<std::int64_t>(event.end - event.start) * (whole ? 1 : -1);
   }
   for (const auto& [page, cycles] : open) EXPECT_EQ(cycles, 0) << "GPU " << page.first << ", page " << page.second;
   const auto is_walk = [&](const TimelineEvent& event) {
-    return event.kind == TimelineEvent::Kind::Span && event.end <= end;
+    return event.kind == TimelineEvent::Kind::Span && event.settled() <= end;
   };
   EXPECT_EQ(std::ranges::count_if(run.timeline, is_walk), std::ranges::count_if(all.timeline, is_walk))
       << "everything that ended by then is there, on all devices";

@@ -63,11 +63,14 @@ class Model : public testing::Test {
     event.mask = mask;
     model_.see(event);
   }
-  void released(Cycle time, LoadUnit unit) {
+  void released(Cycle time, LoadUnit unit, Scope scope = Scope::System) { released(time, time, unit, scope); }
+  void released(Cycle begun, Cycle time, LoadUnit unit, Scope scope) {
     MemoryEvent event;
     event.time = time;
     event.kind = MemoryEvent::Kind::Release;
     event.unit = unit;
+    event.begun = begun;
+    event.scope = scope;
     model_.see(event);
   }
   void boundary(Cycle time) {
@@ -77,6 +80,9 @@ class Model : public testing::Test {
     model_.see(event);
   }
   void returned(Cycle time, LoadUnit unit, const LineImage& image, Cycle acquired = 0) {
+    returned(time, unit, image, Acquires{acquired, acquired});
+  }
+  void returned(Cycle time, LoadUnit unit, const LineImage& image, const Acquires& acquired) {
     MemoryEvent event;
     event.time = time;
     event.kind = MemoryEvent::Kind::Returned;
@@ -162,6 +168,35 @@ TEST_F(Model, AnAcquireSeesWhatWasReleasedBefore) {
   EXPECT_NO_THROW(returned(32, reader_, LineImage(1), 21));
   ordered(40, writer_, 2);
   EXPECT_NO_THROW(returned(50, reader_, LineImage(1), 45)) << "version 2 has not been released";
+}
+
+TEST_F(Model, AReleaseCoversWhatWasOrderedWhenItBegan) {
+  ordered(10, writer_, 1);
+  ordered(25, writer_, 2);
+  released(20, 30, writer_, Scope::System);
+  EXPECT_NO_THROW(returned(40, reader_, LineImage(1), 35)) << "version 2 came while the release waited";
+  EXPECT_THAT([&] { returned(41, reader_, LineImage(0), 35); },
+              ThrowsMessage<SimulationError>(HasSubstr("had been released")));
+}
+
+TEST_F(Model, ScopesOfReleaseAndAcquireMustCoverEachOther) {
+  const LoadUnit neighbour = LoadUnit::of(DeviceId{0}, 1, false);
+  ordered(10, writer_, 1);
+  released(20, writer_, Scope::Gpu);
+  EXPECT_NO_THROW(returned(30, reader_, LineImage(0), 25)) << "a release of the GPU says nothing to another GPU";
+  EXPECT_THAT(
+      [&] {
+        returned(31, neighbour, LineImage(0), Acquires{25, 0});
+      },
+      ThrowsMessage<SimulationError>(HasSubstr("had been released")));
+  released(40, writer_, Scope::System);
+  const LoadUnit other = LoadUnit::of(DeviceId{1}, 4, false);
+  EXPECT_NO_THROW(returned(50, other, LineImage(0), Acquires{45, 0})) << "nor does an acquire of the GPU";
+  EXPECT_THAT(
+      [&] {
+        returned(51, other, LineImage(0), Acquires{45, 45});
+      },
+      ThrowsMessage<SimulationError>(HasSubstr("had been released")));
 }
 
 /// Two devices with their watches: GPU 0 asks, GPU 1 is the home.
@@ -287,10 +322,63 @@ TEST_F(Watches, APageThatLeavesWithoutAStore) {
 
 TEST_F(Watches, AFenceThatDoesNotWait) {
   const RecordId stored = store();
-  EXPECT_THAT([&] { unit_watch_.released(unit_); }, ThrowsMessage<SimulationError>(HasSubstr("1 of its stores")));
+  EXPECT_THAT([&] { unit_watch_.stores_settled(unit_); }, ThrowsMessage<SimulationError>(HasSubstr("1 of its stores")));
   order_and_apply(stored);
   acknowledge(stored);
-  EXPECT_NO_THROW(unit_watch_.released(unit_));
+  EXPECT_NO_THROW(unit_watch_.stores_settled(unit_));
+}
+
+TEST_F(Watches, PostedStoresThatJoinAreOrderedOneBehindTheOther) {
+  const RecordId first = store(bytes(0, 8));
+  const RecordId second = store(bytes(4, 8));
+  const RecordId third = store(bytes(6, 1));
+  unit_watch_.stores_merged(first, second, line_);
+  unit_watch_.stores_merged(first, third, line_);
+  order_and_apply(first);
+  EXPECT_EQ(l2_.at(0), 1U);
+  EXPECT_EQ(l2_.at(4), 2U);
+  EXPECT_EQ(l2_.at(6), 3U);
+  EXPECT_EQ(l2_.at(11), 2U);
+  unit_watch_.stores_delivered(first, line_);
+  EXPECT_NO_THROW(unit_watch_.stores_settled(unit_));
+  EXPECT_NO_THROW(home_.written_back(line_, l2_));
+}
+
+TEST_F(Watches, PostedStoresThatJoinAreKeptTogetherWhileTheirLineComes) {
+  const RecordId first = store(bytes(0, 8));
+  unit_watch_.stores_merged(first, store(bytes(4, 8)), line_);
+  home_.write_ordered(DeviceId{0}, first, line_);
+  const RecordId kept = home_.keep_write(DeviceId{0}, first, line_);
+  unit_watch_.stores_delivered(first, line_);
+  home_.kept_write_applied(kept, line_, l2_);
+  EXPECT_EQ(l2_.at(0), 1U);
+  EXPECT_EQ(l2_.at(4), 2U);
+}
+
+TEST_F(Watches, APostedStoreThatIsCutIsOrderedInPieces) {
+  const RecordId stored = store(bytes(0, 16));
+  const RecordId piece = unit_watch_.store_cut(stored, line_, bytes(0, 4));
+  order_and_apply(piece);
+  unit_watch_.stores_delivered(piece, line_);
+  EXPECT_EQ(l2_.at(3), 1U);
+  EXPECT_EQ(l2_.at(4), 0U);
+  EXPECT_THAT([&] { unit_watch_.release_ends(unit_, unit_watch_.release_begins(unit_)); },
+              ThrowsMessage<SimulationError>(HasSubstr("store number 1 has not been written")));
+  order_and_apply(stored);
+  unit_watch_.stores_delivered(stored, line_);
+  EXPECT_EQ(l2_.at(4), 2U);
+  EXPECT_NO_THROW(unit_watch_.release_ends(unit_, unit_watch_.release_begins(unit_)));
+}
+
+TEST_F(Watches, AFenceIsNotHeldUpByLaterPostedStores) {
+  const RecordId stored = store();
+  const std::uint64_t begun = unit_watch_.release_begins(unit_);
+  store(bytes(0, 4));
+  EXPECT_THAT([&] { unit_watch_.release_ends(unit_, begun); },
+              ThrowsMessage<SimulationError>(HasSubstr("has not been written")));
+  order_and_apply(stored);
+  unit_watch_.stores_delivered(stored, line_);
+  EXPECT_NO_THROW(unit_watch_.release_ends(unit_, begun));
 }
 
 TEST_F(Watches, AStoreAcknowledgedBeforeItIsOrdered) {

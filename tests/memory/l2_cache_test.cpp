@@ -63,7 +63,7 @@ class Bench final : public L2Client {
   void stores_ordered(unsigned, PhysPage, unsigned) override { last_ordered_ = partition_.now(); }
   void answer(LineRequest* request, Cycle) override { partition_.pool().release(request); }
   Spacing reply_spacing(const LineRequest&) const override { return Spacing::every(1); }
-  void requests_taken(DeviceId, std::uint32_t) override {}
+  void requests_taken(const LineRequest&, std::uint32_t) override {}
   void l2_has_room(std::uint16_t) override {}
   void flushed() override { flushes_.push_back({partition_.now(), stats().flushed_lines, memory_writes()}); }
 

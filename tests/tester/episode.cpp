@@ -9,8 +9,8 @@
 #include <pcg_random.hpp>
 
 #include "config/error.h"
+#include "designs/design.h"
 #include "machine/run.h"
-#include "machine/system_file.h"
 
 namespace nearfar::tester {
 namespace {
@@ -37,7 +37,13 @@ class MachineDraw {
     program(seed);
     delays();
     // Drawn last, too.
-    set("remote_cache", !kept ? "none" : one_in(2) ? "l1l2" : "l1");
+    const bool cached = kept && one_in(2);
+    set("remote_cache", !kept ? "none" : cached ? "l1l2" : "l1");
+    if (cached) coherence();
+    egress(cached);
+    for (const char* cache : {"gpu.l1v", "gpu.l1s", "gpu.l2", "host.llc"}) {
+      set(std::string(cache) + ".victim", word({"at_fill", "at_miss"}));
+    }
     return episode_;
   }
 
@@ -143,9 +149,40 @@ class MachineDraw {
     set("perturb.start_jitter", 0, 64);
   }
 
+  /// Copies of remote lines in L2 caches: dropped at boundaries, or tracked by directories of a few entries.
+  void coherence() {
+    if (!moves_) set("remote_write_miss", word({"no-allocate", "no-allocate", "fetch"}));
+    if (one_in(4)) return;
+    set("coherence", "directory");
+    const std::uint64_t ways = between(1, 2);
+    set("directory.ways", ways);
+    set("directory.entries", ways * between(1, 4));
+    set("directory.replacement", word({"fifo", "lru"}));
+    switch (between(0, 7)) {
+      case 0: episode_.designs = {"dir-ideal"}; break;
+      case 4: episode_.designs = {"carve"}; break;
+      case 5:
+        episode_.designs = {"multi-grain"};
+        set("multi_grain.lines", pick({2, 4, 16}));
+        break;
+      case 1:
+        episode_.designs = {"hmg"};
+        set("hmg.lines", pick({2, 4, 4, 8}));
+        break;
+      case 2:
+      case 3:
+        episode_.designs = {"rec"};
+        set("rec.range", word({"128", "256", "1KiB", "4KiB"}));
+        set("rec.replacement", word({"fifo", "lru"}));
+        break;
+      default: break;
+    }
+  }
+
   void translation() {
     const std::uint64_t kind = between(0, 9);
     if (kind < 4) {
+      stays_ = true;
       set("translation.latency", 0, 3);
       set("placement.initial", word({"workload", "workload", "interleave", "distribute", "host"}));
       return;
@@ -198,6 +235,35 @@ class MachineDraw {
     set("translation.kind", "ats");
     set("placement.initial", places ? "host" : word({"interleave", "distribute", "host"}));
     set("placement.policy", places ? "first-touch" : "pinned");
+    stays_ = !places;
+  }
+
+  /// Packets of other formats, posted stores where pages stay, and designs that hold them back. Drawn after all else.
+  void egress(bool in_l2) {
+    if (one_in(2)) return;
+    set("link.format", word({"pcie3", "pcie4", "pcie6", "nvlink"}));
+    set("link.pcie.max_payload", pick({256, 512, 4096}));
+    set("link.pcie.ecrc", one_in(2) ? "true" : "false");
+    set("link.pcie.flit_mode", one_in(2) ? "true" : "false");
+    set("link.pcie.dllp", one_in(3) ? "true" : "false");
+    set("link.data_credits", pick({16, 17, 40}));
+    set("link.track_useful", one_in(2) ? "true" : "false");
+    if (in_l2 || !stays_) return;
+    const std::string design = word({"", "finepack", "finepack", "config-packet", "write-combining", "gps"});
+    if (design.empty()) return;
+    episode_.designs = {design};
+    std::string key = design;
+    std::ranges::replace(key, '-', '_');
+    set(key + ".entries", 1, 5);
+    set(key + ".banks", 1, 3);
+    set(key + ".stores_per_cycle", 1, 2);
+    set(key + ".timeout", pick({0, 0, 20, 200}));
+    if (design != "finepack" && design != "config-packet") return;
+    set(key + ".subheader", 2, 6);
+    set(key + ".max_payload", pick({64, 128, 256}));
+    set(key + ".load_flush", word({"partition", "entry", "queue"}));
+    set(key + ".unpack_entries", 1, 4);
+    set(key + ".unpack_per_cycle", 1, 3);
   }
 
   void mmu() {
@@ -275,6 +341,7 @@ class MachineDraw {
   std::uint64_t simds_ = 1;
   std::uint64_t waves_per_simd_ = 1;
   bool moves_ = false;
+  bool stays_ = false;  ///< pages, in a machine in which stores may be posted
   bool evicts_ = false;
 };
 
@@ -296,6 +363,7 @@ std::string Cuts::text() const {
   add("operations", operations);
   for (const std::string& action : without) text += " --without " + action;
   for (const std::string& setting : set) text += " --set " + setting;
+  if (design) text += " --design " + *design;
   return text;
 }
 
@@ -314,6 +382,10 @@ Episode draw_episode(std::uint64_t seed, const Cuts& cuts) {
     }
     program.weights[static_cast<std::size_t>(at - kActions.begin())] = 0;
   }
+  if (cuts.design) {
+    episode.designs.clear();
+    if (*cuts.design != "baseline") episode.designs.push_back(*cuts.design);
+  }
   episode.settings.push_back("gpus=" + std::to_string(episode.gpus));
   episode.settings.insert(episode.settings.end(), cuts.set.begin(), cuts.set.end());
   return episode;
@@ -325,12 +397,13 @@ std::string describe(const Episode& episode) {
       "  program: {} launches of {} workgroups of {} wavefronts of {} operations on {} lines ({} hot) in {} pages",
       program.launches, program.groups, program.waves, program.operations, program.lines, program.hot, program.pages);
   for (std::size_t a = 0; a < kActions.size(); ++a) text += fmt::format(", {} {}", kActions[a], program.weights[a]);
+  if (!episode.designs.empty()) text += fmt::format("\n  designs: {}", fmt::join(episode.designs, "+"));
   return text + fmt::format("\n  machine: {}\n", fmt::join(episode.settings, " "));
 }
 
 std::uint64_t run_episode(const Episode& episode, ProtocolCoverage& coverage) {
   RunRequest request;
-  request.system = load_system("ideal-4gpu", episode.settings).spec;
+  request.system = load_system_with(episode.designs, "ideal-4gpu", episode.settings).spec;
   request.applications = {std::make_shared<RandomProgram>(episode.program)};
   request.check = true;
   request.coverage = &coverage;

@@ -15,6 +15,7 @@ namespace nearfar::tester {
 struct Episode {
   std::uint64_t seed = 0;
   std::vector<std::string> settings;  ///< path=value, over a shipped system
+  std::vector<std::string> designs;
   unsigned gpus = 1;
   ProgramShape program;
 };
@@ -26,8 +27,9 @@ struct Cuts {
   std::optional<unsigned> groups;
   std::optional<unsigned> waves;
   std::optional<unsigned> operations;
-  std::vector<std::string> without;  ///< actions of the program
-  std::vector<std::string> set;      ///< further settings, which win
+  std::vector<std::string> without;   ///< actions of the program
+  std::vector<std::string> set;       ///< further settings, which win
+  std::optional<std::string> design;  ///< in the place of those that were drawn; "baseline" is none
 
   /// As the options of the program.
   std::string text() const;

@@ -78,6 +78,13 @@ const char* impossible(RemoteLineState state, RemoteLineEvent event) {
   }
 }
 
+/// The same for a line's recorded sharers in the directory of its home.
+const char* impossible(DirectoryState state, DirectoryEvent event) {
+  const bool requester = state == DirectoryState::RequesterOnly || state == DirectoryState::RequesterAndOthers;
+  if (event == DirectoryEvent::LocalWrite && requester) return "the home is no sharer of its own lines";
+  return nullptr;
+}
+
 template <class Table, class States, class Events, class Reason>
 void add_pairs(std::vector<Pair>& pairs, const char* name, const Table& table, const States& states,
                const Events& events, Reason reason) {
@@ -130,6 +137,12 @@ std::vector<Pair> all_pairs(const ProtocolCoverage& coverage) {
             [](const RemoteLineCoverage& t, std::size_t s, std::size_t e) {
               const auto state = static_cast<RemoteLineState>(s);
               const auto event = static_cast<RemoteLineEvent>(e);
+              return Known{t.at(state, event), impossible(state, event)};
+            });
+  add_pairs(pairs, "directory", coverage.directory, kDirectoryStates, kDirectoryEvents,
+            [](const DirectoryCoverage& t, std::size_t s, std::size_t e) {
+              const auto state = static_cast<DirectoryState>(s);
+              const auto event = static_cast<DirectoryEvent>(e);
               return Known{t.at(state, event), impossible(state, event)};
             });
   return pairs;

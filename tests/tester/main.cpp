@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
   app.add_option("--waves", options.cuts.waves, "wavefronts of a workgroup");
   app.add_option("--operations", options.cuts.operations, "operations of a wavefront");
   app.add_option("--without", options.cuts.without, "an action that the program does not take: loads, fences, ...");
+  app.add_option("--design", options.cuts.design, "a design in the place of the one that was drawn, or baseline");
   app.add_option("--set", options.cuts.set, "a setting of the machine, path=value");
   CLI11_PARSE(app, argc, argv);
   options.episode_time = std::chrono::seconds(episode_seconds);

@@ -30,6 +30,15 @@ std::uint64_t draw_active(pcg64& random) {
   }
 }
 
+Scope draw_scope(std::uint64_t draw) {
+  switch (draw % 8) {
+    case 0: return Scope::Workgroup;
+    case 1:
+    case 2: return Scope::Gpu;
+    default: return Scope::System;
+  }
+}
+
 Target draw_target(pcg64& random, bool atomic) {
   static constexpr std::array<Pattern, 8> kPatterns{Pattern::OneLine,  Pattern::OneLine,  Pattern::Block,
                                                     Pattern::FewLines, Pattern::FewLines, Pattern::Scatter,
@@ -133,7 +142,7 @@ Stream RandomProgram::roam(std::uint64_t seed) const {
       case Action::Store: co_yield store(target.bytes, lanes); break;
       case Action::Atomic: co_yield atomic(target.bytes, lanes); break;
       case Action::Scalar: co_yield scalar_load(4, pick(target.draw) + draw % (shape_.line_bytes / 4) * 4); break;
-      case Action::Fence: co_yield fence(); break;
+      case Action::Fence: co_yield fence(draw_scope(draw)); break;
       case Action::Wait: co_yield wait(static_cast<unsigned>(draw % 3)); break;
       case Action::Barrier: co_yield barrier(); break;
       case Action::Compute:

@@ -198,14 +198,15 @@ TEST(Catalog, TheLastOfSeveralSettingsCounts) {
 }
 
 TEST(Catalog, ReadsSizes) {
-  for (const SizeClass size : {SizeClass::Small, SizeClass::Medium, SizeClass::Paper}) {
+  for (const SizeClass size : {SizeClass::Small, SizeClass::Medium, SizeClass::Paper, SizeClass::Rec}) {
     EXPECT_EQ(parse_size(size_name(size)), size);
   }
   try {
     parse_size("papre");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "There is no size `papre`; the sizes are small, medium, paper. Did you mean `paper`?");
+    EXPECT_STREQ(error.what(),
+                 "There is no size `papre`; the sizes are small, medium, paper, rec. Did you mean `paper`?");
   }
 }
 

@@ -2,7 +2,7 @@
 
 namespace nearfar {
 
-void DirectoryStats::describe(StatVisitor& visitor) {
+void InPteDirectoryStats::describe(StatVisitor& visitor) {
   visitor.counter("targets", "GPUs",
                   "GPUs that the access bits of the host's page-table entry named when a page migrated.", targets);
   visitor.counter("alias_targets", "GPUs",

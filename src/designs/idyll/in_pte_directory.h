@@ -10,7 +10,7 @@
 
 namespace nearfar {
 
-struct DirectoryStats {
+struct InPteDirectoryStats {
   std::uint64_t targets = 0;
   std::uint64_t alias_targets = 0;
 
@@ -41,13 +41,13 @@ class InPteDirectory final : public DesignComponent, public MappingDirectory {
   void add_at_start(PageKey page, DeviceId gpu) override { add(page, gpu); }
   void read(PageKey page, DeviceId to, DeviceId kept) override;
 
-  DirectoryStats& stats() { return stats_; }
+  InPteDirectoryStats& stats() { return stats_; }
 
  private:
   HostMmu& mmu_;
   DeviceId host_;
   AccessBits bits_;
-  DirectoryStats stats_;
+  InPteDirectoryStats stats_;
 };
 
 }  // namespace nearfar

@@ -40,7 +40,7 @@ class Dir final : public PlugIn {
   }
   std::vector<StatInfo> statistics() const override {
     std::vector<StatInfo> out;
-    list_stats<DirectoryStats>(out, {"host.directory."});
+    list_stats<InPteDirectoryStats>(out, {"host.directory."});
     return out;
   }
   std::vector<StorageItem> storage(const SystemSpec&) const override {

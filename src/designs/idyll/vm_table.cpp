@@ -22,7 +22,7 @@ VmCache::Access VmCache::change(PageKey page, Cycle fetched) {
 }
 
 void VmTableStats::describe(StatVisitor& visitor) {
-  DirectoryStats::describe(visitor);
+  InPteDirectoryStats::describe(visitor);
   visitor.counter("lookups", "lookups", "Operations on entries of the VM-Table that were looked up in the VM-Cache.",
                   lookups);
   visitor.counter("hits", "lookups",

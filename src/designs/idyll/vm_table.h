@@ -42,7 +42,7 @@ class VmCache {
   std::vector<Line> lines_;
 };
 
-struct VmTableStats : DirectoryStats {
+struct VmTableStats : InPteDirectoryStats {
   std::uint64_t lookups = 0;
   std::uint64_t hits = 0;
   std::uint64_t writebacks = 0;

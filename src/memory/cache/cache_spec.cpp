@@ -17,6 +17,11 @@ void describe_replacement(Section& section, Replacement& field) {
                               "that came, and random any one, drawn alike in every run.");
 }
 
+void describe_victim(Section& section, VictimTime& field, std::string_view sentence) {
+  section.choice<VictimTime>("victim", field, {{"at_fill", VictimTime::AtFill}, {"at_miss", VictimTime::AtMiss}},
+                             sentence);
+}
+
 }  // namespace
 
 void L1Spec::describe(Section& section) {
@@ -31,6 +36,10 @@ void L1Spec::describe(Section& section) {
   describe_index(section, "index", index,
                  "How a line number picks its set: modulo is the plain remainder, xor has the upper bits folded in.");
   describe_replacement(section, replacement);
+  describe_victim(
+      section, victim,
+      "When a miss replaces a line: at_fill is when the missing line comes, at_miss is at once, and the way "
+      "stays reserved until the line comes.");
 }
 
 void L2Spec::describe(Section& section) {
@@ -50,7 +59,12 @@ void L2Spec::describe(Section& section) {
                  "How a line number picks its set: modulo is the plain remainder, xor has the upper bits folded in.");
   describe_index(section, "bank_index", bank_index,
                  "How a line number picks its bank: modulo is the plain remainder, xor has the upper bits folded in.");
+  section.integer("interleave", interleave, Limits::powers_of_two(1, 32), "lines",
+                  "Neighbouring lines that are in one bank of the cache, before those of the next bank follow.");
   describe_replacement(section, replacement);
+  describe_victim(section, victim,
+                  "When a miss to the device's own memory replaces a line: at_fill is when the missing line comes, "
+                  "at_miss is at once, and the way stays reserved until the line comes.");
 }
 
 }  // namespace nearfar

@@ -11,7 +11,10 @@ class Section;
 
 /// How a line number picks its set (or its bank): the plain remainder, or with the upper bits folded in.
 enum class IndexHash : std::uint8_t { Modulo, Xor };
-enum class Replacement : std::uint8_t { Lru, Fifo, Random };
+/// Design: as the policy says that a design has plugged in (replacement.h); no parameter has this value.
+enum class Replacement : std::uint8_t { Lru, Fifo, Random, Design };
+/// When the victim of a miss leaves: when the line comes, or at once, and its way is reserved until then.
+enum class VictimTime : std::uint8_t { AtFill, AtMiss };
 
 /// L1 vector cache of a compute unit, L1 scalar cache of a shader array. Write-through, no write allocate.
 struct L1Spec {
@@ -22,6 +25,7 @@ struct L1Spec {
   std::uint32_t lines_per_cycle = 1;  // port
   IndexHash index = IndexHash::Xor;
   Replacement replacement = Replacement::Lru;
+  VictimTime victim = VictimTime::AtFill;
 
   void describe(Section& section);
 };
@@ -38,7 +42,9 @@ struct L2Spec {
   std::uint32_t queue = 64;         // requests of the device's own that may wait at a bank
   IndexHash index = IndexHash::Xor;
   IndexHash bank_index = IndexHash::Xor;
+  std::uint32_t interleave = 1;  // neighbouring lines in one bank
   Replacement replacement = Replacement::Lru;
+  VictimTime victim = VictimTime::AtFill;
 
   void describe(Section& section);
 };

@@ -37,12 +37,21 @@ class L1Cache {
       : tags_(spec.size / line_bytes / spec.ways, spec.ways, spec.index, spec.replacement),
         pending_(spec.mshrs),
         high_device_(8 + static_cast<unsigned>(std::bit_width(frames)) + kLineIndexBits),
-        port_shift_(static_cast<unsigned>(std::countr_zero(spec.lines_per_cycle))) {}
+        port_shift_(static_cast<unsigned>(std::countr_zero(spec.lines_per_cycle))),
+        reserves_(spec.victim == VictimTime::AtMiss) {}
+
+  /// Plugs a design into the seam "L1 cache replacement", before the first access; `index` is that of its unit.
+  void set_replacement(const MakeCacheReplacement& make, std::uint32_t index) {
+    tags_.set_replacement(make({index, tags_.sets(), tags_.ways()}));
+  }
 
   TagArray& tags() { return tags_; }
   L1MshrFile& pending() { return pending_; }
   const L1MshrFile& pending() const { return pending_; }
   L1Stats& stats() { return stats_; }
+
+  /// A line will be looked up soon.
+  void prefetch(PhysLine line) const { tags_.prefetch(key(line)); }
 
   /// Looks a line up and marks it used; kNone on a miss.
   TagArray::Slot look_up(PhysLine line) {
@@ -51,10 +60,15 @@ class L1Cache {
     return slot;
   }
 
+  // Where victims leave at the miss (`victim: at_miss`), a line that is asked for and will be kept has a way reserved.
+  bool reserves_ways() const { return reserves_; }
+  bool can_reserve_way(PhysLine line) const { return tags_.can_reserve(key(line)); }
+  void reserve_way(PhysLine line) { tags_.reserve(choose_victim(line)); }
+  void give_way_up(PhysLine line) { tags_.unreserve(tags_.reserved(key(line))); }
+
   /// Keeps a line that has arrived; the answer is its slot.
   TagArray::Slot install(PhysLine line) {
-    const TagArray::Slot slot = tags_.victim(key(line));
-    if (coverage_ != nullptr && tags_.valid(slot)) note(L1Event::Replacement, line_of(slot));
+    const TagArray::Slot slot = reserves_ ? tags_.reserved(key(line)) : choose_victim(line);
     tags_.fill(slot, key(line));
     pages_[page_bit(line.page()) / 64] |= std::uint64_t{1} << page_bit(line.page()) % 64;
     return slot;
@@ -113,6 +127,11 @@ class L1Cache {
     const std::uint64_t low = held & ((std::uint64_t{1} << high_device_) - 1);
     return PhysLine{low | held >> high_device_ << kHighDevice};
   }
+  TagArray::Slot choose_victim(PhysLine line) {
+    const TagArray::Slot slot = tags_.victim(key(line));
+    if (coverage_ != nullptr && tags_.valid(slot)) note(L1Event::Replacement, line_of(slot));
+    return slot;
+  }
   void note_all(L1Event event);
   static unsigned page_bit(PhysPage page) { return static_cast<unsigned>(page.value * 0x9e3779b97f4a7c15ULL >> 56); }
 
@@ -121,6 +140,7 @@ class L1Cache {
   unsigned high_device_;
   Cycle port_ = 0;  // in turns: cycle × lines per cycle, which is a power of two
   unsigned port_shift_;
+  bool reserves_;
   std::array<std::uint64_t, 4> pages_{};  ///< by hash: pages of which a line may be held
   L1Coverage* coverage_ = nullptr;
   L1Stats stats_;

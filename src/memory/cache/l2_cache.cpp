@@ -35,7 +35,8 @@ void L2Stats::describe(StatVisitor& visitor) {
                   "Dirty lines that the L2 or last-level cache wrote to memory at kernel ends.", flushed_lines);
   visitor.counter("port_wait_cycles", "cycles",
                   "Time that requests waited for the tag port of their bank, summed over requests.", port_wait_cycles);
-  visitor.counter("stalled_requests", "lines", "Requests that waited at their bank for a free MSHR or for memory.",
+  visitor.counter("stalled_requests", "lines",
+                  "Requests that waited at their bank for a free MSHR, for a way that is not reserved, or for memory.",
                   stalled_requests);
 }
 
@@ -47,9 +48,7 @@ L2Cache::L2Cache(Partition& partition, const L2Spec& spec, const DramSpec& dram,
       watch_(watch),
       dram_(make_dram(partition, dram, line_bytes, clock_hertz, *this)),
       spec_(spec),
-      bank_bits_(static_cast<unsigned>(std::countr_zero(spec.banks))),
-      bank_mask_(spec.banks - 1),
-      bank_hash_(spec.bank_index),
+      map_(spec, dram.capacity, line_bytes),
       tag_latency_(spec.tag_latency),
       data_latency_(spec.data_latency),
       queue_(spec.queue),
@@ -61,12 +60,9 @@ L2Cache::L2Cache(Partition& partition, const L2Spec& spec, const DramSpec& dram,
       fill_handler_(partition.add_handler<&L2Cache::on_fill>(this)),
       forward_handler_(partition.add_handler<&L2Cache::on_forward>(this)) {
   const std::uint64_t sets = spec.size / line_bytes / spec.ways / spec.banks;
-  // Page tables lie beside what the capacity bounds; half as many frames more is room enough for both.
-  const std::uint64_t keys = (dram.capacity + dram.capacity / 2) / line_bytes / spec.banks;
-  local_key_bits_ = static_cast<unsigned>(std::bit_width(keys));
   banks_.reserve(spec.banks);
   for (std::uint32_t b = 0; b < spec.banks; ++b) {
-    Bank& bank = banks_.emplace_back(Bank{.tags = TagArray(sets, spec.ways, spec.index, spec.replacement, keys),
+    Bank& bank = banks_.emplace_back(Bank{.tags = TagArray(sets, spec.ways, spec.index, spec.replacement, map_.keys()),
                                           .mshrs = Mshrs(spec.mshrs + spec.remote_mshrs),
                                           .own = {},
                                           .remote = {},
@@ -76,21 +72,6 @@ L2Cache::L2Cache(Partition& partition, const L2Spec& spec, const DramSpec& dram,
                                           .remote_images = {}});
     if (watch_ != nullptr) bank.images.resize(bank.tags.slots());
   }
-}
-
-PhysLine L2Cache::line_of(const Bank& bank, TagArray::Slot slot) const {
-  const std::uint64_t key = bank.tags.key(slot);
-  DeviceId home = partition_.device();
-  std::uint64_t upper = key;
-  if ((bank.tags.state(slot) & kRemote) != 0) {
-    home = DeviceId{static_cast<std::uint16_t>((key >> local_key_bits_) - 1)};
-    upper = key & ((std::uint64_t{1} << local_key_bits_) - 1);
-  }
-  std::uint64_t low = bank.index;
-  if (bank_hash_ == IndexHash::Xor) low ^= upper ^ upper >> 6 ^ upper >> 11;
-  const std::uint64_t number = upper << bank_bits_ | (low & bank_mask_);
-  return PhysLine{PhysPage{home, number >> kLineIndexBits},
-                  static_cast<unsigned>(number & ((1U << kLineIndexBits) - 1))};
 }
 
 Cycle L2Cache::pass_port(Bank& bank, Cycle arrival) {
@@ -123,10 +104,13 @@ void L2Cache::serve(LineRequest* group, bool remote, Spacing arrivals) {
     LineRequestQueue& queue = remote ? bank.remote : bank.own;
     if (queue.empty()) {
       const Cycle extra = pass_port(bank, now + arrivals.at(i)) - now;
+      lookup_ends_ = extra + tag_latency_;
       const Outcome outcome = act(bank, *group, remote, whole);
       if (outcome != Outcome::Stall) {
         ++acted;
+        if (lookups_.on()) lookups_.time(*group, lookup_ends_ - arrivals.at(i));
         if (!remote) release(bank);
+        if (timeline_ != nullptr) trace(bank, *group, outcome, extra);
         note(*group, outcome, extra, results);
         continue;
       }
@@ -135,7 +119,7 @@ void L2Cache::serve(LineRequest* group, bool remote, Spacing arrivals) {
     ++stats_.stalled_requests;
     queue.push(part_with_masks(*group, rest & -rest));
   }
-  if (remote && acted != 0) client_.requests_taken(group->requester(), acted);
+  if (remote && acted != 0) client_.requests_taken(*group, acted);
   settle(group, remote, results);
 }
 
@@ -178,6 +162,7 @@ void L2Cache::settle(LineRequest* group, bool remote, Results& results) {
       client_.answer(part(*group, performed.mask), performed.due);
     } else {
       if (watch_ != nullptr) watch_->stores_acknowledged(group->record, performed.mask);
+      if (timeline_ != nullptr) timeline_->stores_ordered(*group, performed.mask);
       client_.stores_ordered(group->unit, group->line.page(), performed.count());
     }
   }
@@ -188,6 +173,7 @@ void L2Cache::settle(LineRequest* group, bool remote, Results& results) {
     lines->fill = fill;
     forward(lines, forwarded.due);
   }
+  while (!fetches_.empty()) forward(fetches_.pop(), results.forwarded[0].due);
   const Batch& hits = results.hits;
   if (hits.mask == 0) {
     discard(group);
@@ -241,8 +227,10 @@ void L2Cache::on_hit(LineRequest* request) { client_.lines_served(request); }
 /// What is in a slot leaves: to memory if it is dirty.
 void L2Cache::make_room(Bank& bank, TagArray::Slot slot) {
   if (!bank.tags.valid(slot)) return;
+  if (timeline_ != nullptr) trace_eviction(bank, slot);
   if ((bank.tags.state(slot) & kRemote) != 0) {
     ++remote_stats_.evictions;
+    if (lookups_.on()) lookups_.departed(line_of(bank, slot), Departure::Replaced);
     if (remote_coverage_ != nullptr) cover_remote(bank, line_of(bank, slot), RemoteLineEvent::Replacement);
     invalidate_remote_line(bank, slot);
     return;
@@ -250,7 +238,9 @@ void L2Cache::make_room(Bank& bank, TagArray::Slot slot) {
   ++stats_.evictions;
   if (coverage_ != nullptr) coverage_->count(state_of(bank, line_of(bank, slot)), L2Event::Replacement);
   const bool dirty = (bank.tags.state(slot) & kDirty) != 0;
-  const PhysLine victim = dirty || follows_pages_ || watch_ != nullptr ? line_of(bank, slot) : PhysLine{};
+  const bool named = dirty || follows_pages_ || watch_ != nullptr || lookups_.on();
+  const PhysLine victim = named ? line_of(bank, slot) : PhysLine{};
+  if (lookups_.on()) lookups_.departed(victim, Departure::Replaced);
   if (follows_pages_) in_page(victim.page()).held &= ~(std::uint64_t{1} << victim.index());
   if (dirty) {
     ++stats_.write_backs;
@@ -260,6 +250,18 @@ void L2Cache::make_room(Bank& bank, TagArray::Slot slot) {
   } else if (watch_ != nullptr) {
     watch_->dropped(victim, bank.images[slot]);
   }
+}
+
+/// `victim: at_miss`: the victim of a miss to memory leaves, and its way stays reserved for the line. False where all
+/// ways of the set are reserved, or memory has no room for a dirty victim.
+bool L2Cache::reserve_way(Bank& bank, PhysLine line) {
+  const TagArray::Slot slot = bank.tags.victim(key(line));
+  if (slot == TagArray::kNone) return false;
+  const bool dirty = bank.tags.valid(slot) && (bank.tags.state(slot) & kDirty) != 0;
+  if (dirty && !dram_->can_write(line_of(bank, slot))) return false;
+  make_room(bank, slot);
+  bank.tags.reserve(slot);
+  return true;
 }
 
 void L2Cache::release(Bank& bank) {
@@ -282,16 +284,20 @@ bool L2Cache::wake_one(Bank& bank, LineRequestQueue& queue, bool remote) {
   if (queue.empty()) return false;
   LineRequest* request = queue.front();
   const Cycle now = partition_.now();
+  lookup_ends_ = std::max(now, bank.port_free) - now + tag_latency_;
   const Outcome outcome = act(bank, *request, remote, writes_whole(*request, true, true));
   if (outcome == Outcome::Stall) return false;
+  if (lookups_.on()) lookups_.time(*request, since_stage_start(now, *request) + lookup_ends_);
   queue.pop();
   if (remote) {
-    client_.requests_taken(request->requester(), 1);
+    client_.requests_taken(*request, 1);
   } else {
     release(bank);
   }
   Results results;
-  note(*request, outcome, pass_port(bank, now) - now, results);
+  const Cycle extra = pass_port(bank, now) - now;
+  if (timeline_ != nullptr) trace(bank, *request, outcome, extra);
+  note(*request, outcome, extra, results);
   settle(request, remote, results);
   return true;
 }

@@ -8,9 +8,9 @@
 //
 // Requests come as groups of lines of one page, and each line acts for itself: in the cycle in which the first of its
 // group arrives, in order; the arrival of the others, the bank's port, the tags and the data then add their time
-// arithmetically. What cannot act (no MSHR, no room for a dirty victim, none on the link) waits at the bank. What is
-// ready together leaves together. Requests of other devices have a queue and MSHRs of their own, so that a stalled
-// local request never holds up what another device waits for.
+// arithmetically. What cannot act (no MSHR, no way, no room for a dirty victim, none on the link) waits at the bank.
+// What is ready together leaves together. Requests of other devices have a queue and MSHRs of their own, so that a
+// stalled local request never holds up what another device waits for.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,16 @@
 
 #include "memory/byte_masks.h"
 #include "memory/cache/cache_spec.h"
+#include "memory/cache/l2_address_map.h"
+#include "memory/cache/l2_lookups.h"
+#include "memory/cache/l2_timeline.h"
 #include "memory/cache/mshr.h"
 #include "memory/cache/protocol_coverage.h"
 #include "memory/cache/tag_array.h"
 #include "memory/data_oracle.h"
 #include "memory/dram/dram.h"
 #include "memory/lower_level.h"
+#include "memory/order_observer.h"
 #include "sim/partition.h"
 #include "sim/spacing.h"
 #include "sim/wait_list.h"
@@ -62,11 +66,27 @@ struct RemoteLineStats {
   std::uint64_t writes = 0;
   std::uint64_t write_hits = 0;
   std::uint64_t write_allocations = 0;
+  std::uint64_t fetches = 0;
   std::uint64_t atomics = 0;
   std::uint64_t fills = 0;
   std::uint64_t poisoned_fills = 0;
   std::uint64_t evictions = 0;
   std::uint64_t dropped = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
+/// Invalidations that reach the L2 of a sharer, by line: what they found, and why they were sent.
+struct InvalidationStats {
+  std::uint64_t hit_write = 0;
+  std::uint64_t hit_eviction = 0;
+  std::uint64_t hit_collateral = 0;
+  std::uint64_t pending_write = 0;
+  std::uint64_t pending_eviction = 0;
+  std::uint64_t pending_collateral = 0;
+  std::uint64_t miss_write = 0;
+  std::uint64_t miss_eviction = 0;
+  std::uint64_t miss_collateral = 0;
 
   void describe(StatVisitor& visitor);
 };
@@ -83,8 +103,8 @@ class L2Client {
   /// others at reply_spacing() behind it. The client takes the request.
   virtual void answer(LineRequest* request, Cycle after) = 0;
   virtual Spacing reply_spacing(const LineRequest& request) const = 0;
-  /// Requests of another device have left the banks' queues.
-  virtual void requests_taken(DeviceId source, std::uint32_t count) = 0;
+  /// Lines of another device's request have left the banks' queues.
+  virtual void requests_taken(const LineRequest& request, std::uint32_t count) = 0;
   /// A bank's queue in which there was no room for `waiter` has some.
   virtual void l2_has_room(Waiter waiter) = 0;
   /// Every line for which a write had been ordered when flush() was called has been handed to memory; once a call.
@@ -95,6 +115,8 @@ class L2Client {
 struct RemoteLines {
   LowerLevel* home = nullptr;  ///< the way there; none: there is no such request
   bool cached = false;         ///< lines of other GPUs are kept
+  bool fetches = false;        ///< a store to part of a line that is not held also reads the line
+  bool tracked = false;        ///< directories invalidate them; else they are dropped at boundaries and fences
   DeviceId host;               ///< whose lines never are
 };
 
@@ -105,6 +127,13 @@ class L2Cache final : public LowerLevel, public DramClient {
 
   /// Requests for lines at home elsewhere go this way; to be said before the first.
   void route_remote(const RemoteLines& remote);
+  /// Sees the order of the requests for lines at home here.
+  void set_observer(OrderObserver& observer) { observer_ = &observer; }
+
+  /// Plugs a design into the seam "L2 cache replacement", before the first request.
+  void set_replacement(const MakeCacheReplacement& make) {
+    for (Bank& bank : banks_) bank.tags.set_replacement(make({bank.index, bank.tags.sets(), bank.tags.ways()}));
+  }
 
   // The device's own requests.
   bool reserve(PhysLine line, Waiter waiter) override {
@@ -143,8 +172,12 @@ class L2Cache final : public LowerLevel, public DramClient {
   void remote_has_room(Waiter waiter);
   /// Stores to remote lines have been acknowledged by their home.
   void stores_acknowledged(const LineRequest& reply);
-  /// What is held of other devices' lines may be old from now on: it is dropped, and fills under way are not kept.
+  /// What is held of other devices' lines may be old from now on, unless directories track it: it is dropped, and fills
+  /// under way are not kept.
   void drop_remote_lines();
+  /// Their home has written one of these lines, `written`, or no longer tracks them (`evicted`): copies are dropped,
+  /// and fills under way are not kept.
+  void invalidate_remote_lines(PhysPage page, std::uint64_t lines, std::uint64_t written, bool evicted);
   /// The same for the lines of a page that leaves its frame. Stores may have brought some that no load asked for.
   void drop_remote_lines(PhysPage page);
 
@@ -178,8 +211,17 @@ class L2Cache final : public LowerLevel, public DramClient {
     remote_coverage_ = remote;
   }
 
+  /// From now on says what its lines do.
+  void record(L2Timeline* timeline) { timeline_ = timeline; }
+  L2Timeline* timeline() { return timeline_; }
+
   L2Stats& stats() { return stats_; }
   RemoteLineStats& remote_stats() { return remote_stats_; }
+  InvalidationStats& invalidation_stats() { return invalidation_stats_; }
+  L2LookupStats& lookup_stats() { return lookups_.stats(); }
+  /// Visits the remote lines that are held: `visit(PhysLine, const LineImage*)`, the image with the oracle.
+  template <class Visit>
+  void for_each_remote_line(Visit visit) const;
   bool caches_remote_lines() const { return remote_.cached; }
   Dram& dram() { return *dram_; }
   const LoadLatency& latency() const { return latency_; }
@@ -269,19 +311,12 @@ class L2Cache final : public LowerLevel, public DramClient {
 
   /// Whether requests for lines of a device go on to it without a look at the tags.
   bool passes(DeviceId home) const { return home != partition_.device() && (!remote_.cached || home == remote_.host); }
-  unsigned bank_index(std::uint64_t number) const {
-    const std::uint64_t upper = number >> bank_bits_;
-    // Two folds spread strides of a row and of a page over the banks.
-    const std::uint64_t low = bank_hash_ == IndexHash::Xor ? number ^ upper ^ upper >> 6 ^ upper >> 11 : number;
-    return static_cast<unsigned>(low & bank_mask_);
+  Bank& bank_of(PhysLine line) { return banks_[map_.bank_of(line)]; }
+  PhysLine line_of(const Bank& bank, TagArray::Slot slot) const {
+    return map_.line_of(bank.index, bank.tags.key(slot), partition_.device(), (bank.tags.state(slot) & kRemote) != 0);
   }
-  Bank& bank_of(PhysLine line) { return banks_[bank_index(line.number_in_device())]; }
-  PhysLine line_of(const Bank& bank, TagArray::Slot slot) const;
-  /// The key of a line at home here, and of one at home elsewhere, which says where.
-  std::uint64_t key(PhysLine line) const { return line.number_in_device() >> bank_bits_; }
-  std::uint64_t remote_key(PhysLine line) const {
-    return key(line) | (line.device().value + std::uint64_t{1}) << local_key_bits_;
-  }
+  std::uint64_t key(PhysLine line) const { return map_.key(line); }
+  std::uint64_t remote_key(PhysLine line) const { return map_.remote_key(line); }
 
   // l2_cache.cpp: requests, whatever they are for.
   Cycle pass_port(Bank& bank, Cycle arrival);
@@ -294,6 +329,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   void discard(LineRequest* request);
   bool writes_whole(const LineRequest& request, bool first, bool last) const;
   void make_room(Bank& bank, TagArray::Slot slot);
+  bool reserve_way(Bank& bank, PhysLine line);
   void release(Bank& bank);
   void wake(Bank& bank);
   bool wake_one(Bank& bank, LineRequestQueue& queue, bool remote);
@@ -305,7 +341,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   Outcome miss(Bank& bank, const LineRequest& request, bool remote);
   void install(Bank& bank, TagArray::Slot slot, PhysLine line);
   void make_dirty(Bank& bank, TagArray::Slot slot);
-  void watch_ordered(const LineRequest& request);
+  void order(const LineRequest& request);
   void watch_performed(Bank& bank, TagArray::Slot slot, const LineRequest& request);
   void ask_memory(const LineRequest& request, Cycle extra, Results& results);
   void send_missing(const LineRequest& request, Results& results);
@@ -319,12 +355,14 @@ class L2Cache final : public LowerLevel, public DramClient {
   Outcome act_on_remote_line(Bank& bank, const LineRequest& request, bool whole);
   Outcome read_remote_line(Bank& bank, const LineRequest& request);
   Outcome write_remote_line(Bank& bank, const LineRequest& request, bool whole);
+  void fetch_remote_line(Bank& bank, const LineRequest& store);
   Outcome atomic_on_remote_line(Bank& bank, const LineRequest& request);
   bool reserve_link(Bank& bank, PhysLine line);
   void install_remote_line(Bank& bank, TagArray::Slot slot, PhysLine line);
   void poison(Bank& bank, PhysLine line);
   static void poison(Pending& pending);
   void invalidate_remote_line(Bank& bank, TagArray::Slot slot);
+  void invalidate_remote_line(Bank& bank, PhysLine line, bool necessary, bool evicted);
   std::uint8_t fill_of(const LineRequest& request);
   void forward(LineRequest* request, Cycle due);
   void on_forward(LineRequest* request);
@@ -347,22 +385,26 @@ class L2Cache final : public LowerLevel, public DramClient {
   void cover_flush();
   void cover_page(PhysPage page, bool leaves);
 
+  // l2_timeline.cpp
+  void trace(const Bank& bank, const LineRequest& request, Outcome outcome, Cycle extra);
+  void trace_eviction(const Bank& bank, TagArray::Slot slot);
+
   Partition& partition_;
   L2Client& client_;
   ByteMaskPool& masks_;
   DataWatch* watch_;
+  L2Timeline* timeline_ = nullptr;
   std::unique_ptr<Dram> dram_;
   std::vector<Bank> banks_;
   RemoteLines remote_;
+  OrderObserver* observer_ = nullptr;
+  Cycle lookup_ends_ = 0;  ///< of the request that acts: cycles from now
   L2Coverage* coverage_ = nullptr;
   RemoteLineCoverage* remote_coverage_ = nullptr;
   bool follows_pages_ = false;
   std::vector<PageLines> pages_;  ///< by frame
   L2Spec spec_;
-  unsigned bank_bits_;
-  std::uint32_t bank_mask_;  ///< banks - 1
-  unsigned local_key_bits_;
-  IndexHash bank_hash_;
+  L2AddressMap map_;
   Cycle tag_latency_;
   Cycle data_latency_;
   std::uint32_t queue_;
@@ -373,7 +415,8 @@ class L2Cache final : public LowerLevel, public DramClient {
   HandlerId hit_handler_;
   HandlerId fill_handler_;
   HandlerId forward_handler_;
-  Cycle last_forward_ = 0;  ///< requests leave for remote homes in order
+  LineRequestQueue fetches_;  ///< leave behind the stores that have just acted
+  Cycle last_forward_ = 0;    ///< requests leave for remote homes in order
   bool drops_flushed_ = false;
   bool room_ = false;
   bool waking_ = false;
@@ -384,7 +427,19 @@ class L2Cache final : public LowerLevel, public DramClient {
   std::vector<PhysLine> flush_filled_;  ///< those that have come since, and are to be written back
   L2Stats stats_;
   RemoteLineStats remote_stats_;
+  InvalidationStats invalidation_stats_;
+  L2Lookups lookups_;
   LoadLatency latency_;
 };
+
+template <class Visit>
+void L2Cache::for_each_remote_line(Visit visit) const {
+  for (const Bank& bank : banks_) {
+    for (TagArray::Slot slot = 0; slot < bank.tags.slots(); ++slot) {
+      if (!bank.tags.valid(slot) || (bank.tags.state(slot) & kRemote) == 0) continue;
+      visit(line_of(bank, slot), watch_ == nullptr ? nullptr : &bank.remote_images[slot].image);
+    }
+  }
+}
 
 }  // namespace nearfar

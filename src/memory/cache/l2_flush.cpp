@@ -64,6 +64,7 @@ void L2Cache::flush_line(Bank& bank, TagArray::Slot slot, PhysLine line) {
   bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
   --bank.dirty;
   ++stats_.flushed_lines;
+  if (timeline_ != nullptr) timeline_->written_back(line);
   if (watch_ != nullptr) watch_->written_back(line, bank.images[slot]);
   dram_->write(line);
   if (drops_flushed_) drop_line(bank, slot, line);
@@ -71,6 +72,7 @@ void L2Cache::flush_line(Bank& bank, TagArray::Slot slot, PhysLine line) {
 
 /// A line that memory holds, or that nobody needs any more, leaves.
 void L2Cache::drop_line(Bank& bank, TagArray::Slot slot, PhysLine line) {
+  if (lookups_.on()) lookups_.departed(line, Departure::Dropped);
   bank.tags.invalidate(slot);
   if (follows_pages_) in_page(line.page()).held &= ~(std::uint64_t{1} << line.index());
 }
@@ -97,6 +99,7 @@ void L2Cache::write_back_page(PhysPage page, bool leaves) {
       bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
       --bank.dirty;
       ++stats_.write_backs;
+      if (timeline_ != nullptr) timeline_->written_back(line);
       if (watch_ != nullptr) watch_->written_back(line, bank.images[slot]);
       dram_->write(line);
     } else if (watch_ != nullptr) {
@@ -105,6 +108,7 @@ void L2Cache::write_back_page(PhysPage page, bool leaves) {
     if (leaves) bank.tags.invalidate(slot);
   }
   if (leaves) in_page(page).held = 0;
+  if (leaves && observer_ != nullptr) observer_->page_left(page);
 }
 
 bool L2Cache::lines_pending(PhysPage page, std::uint64_t lines) {
@@ -124,6 +128,7 @@ void L2Cache::write_back_lines(PhysPage page, std::uint64_t lines) {
     bank.tags.state(slot) &= static_cast<std::uint8_t>(~kDirty);
     --bank.dirty;
     ++stats_.write_backs;
+    if (timeline_ != nullptr) timeline_->written_back(line);
     if (watch_ != nullptr) watch_->written_back(line, bank.images[slot]);
     dram_->write(line);
   }
@@ -139,6 +144,7 @@ void L2Cache::overwrite_lines(PhysPage page, std::uint64_t lines) {
       bank.tags.state(slot) = 0;
       drop_line(bank, slot, line);
     }
+    if (observer_ != nullptr) observer_->overwritten(line);
     dram_->write(line);
   }
 }

@@ -21,7 +21,8 @@ L2Cache::Outcome L2Cache::act_at_home(Bank& bank, const LineRequest& request, bo
     ++stats_.reads;
     ++stats_.read_hits;
   }
-  watch_ordered(request);
+  if (lookups_.on()) lookups_.hit(request, remote);
+  order(request);
   watch_performed(bank, slot, request);
   return Outcome::Hit;
 }
@@ -31,9 +32,11 @@ void L2Cache::make_dirty(Bank& bank, TagArray::Slot slot) {
   bank.tags.state(slot) |= kDirty;
 }
 
-/// The oracle sees that a request has its place in the order of its line.
-void L2Cache::watch_ordered(const LineRequest& request) {
-  if (watch_ == nullptr || request.kind == RequestKind::TableRead) return;
+/// A request has its place in the order of its line: the directory acts, and the oracle sees it.
+void L2Cache::order(const LineRequest& request) {
+  if (request.kind == RequestKind::TableRead) return;
+  if (observer_ != nullptr) observer_->ordered(request, lookup_ends_);
+  if (watch_ == nullptr) return;
   const DeviceId requester = request.requester();
   if (request.writes()) watch_->write_ordered(requester, request.record, request.line);
   if (request.kind != RequestKind::Write) watch_->read_ordered(requester, request.record, request.line);
@@ -54,22 +57,25 @@ L2Cache::Outcome L2Cache::write(Bank& bank, const LineRequest& request, bool rem
   if (slot != TagArray::kNone) {
     ++stats_.writes;
     ++stats_.write_hits;
+    if (lookups_.on()) lookups_.hit(request, remote);
     bank.tags.touch(slot);
     make_dirty(bank, slot);
-    watch_ordered(request);
+    order(request);
     watch_performed(bank, slot, request);
     return Outcome::Done;
   }
   if (!whole || bank.mshrs.find(request.line) != nullptr) return miss(bank, request, remote);
   // A whole line needs nothing from memory, but its victim may need room there.
   const TagArray::Slot victim = bank.tags.victim(key(request.line));
+  if (victim == TagArray::kNone) return Outcome::Stall;
   const bool dirty = bank.tags.valid(victim) && (bank.tags.state(victim) & kDirty) != 0;
   if (dirty && !dram_->can_write(line_of(bank, victim))) return Outcome::Stall;
   ++stats_.writes;
+  if (lookups_.on()) lookups_.miss(request, remote);
   install(bank, victim, request.line);
   make_dirty(bank, victim);
   if (watch_ != nullptr) bank.images[victim] = DataWatch::undefined();
-  watch_ordered(request);
+  order(request);
   watch_performed(bank, victim, request);
   return Outcome::Done;
 }
@@ -78,14 +84,17 @@ L2Cache::Outcome L2Cache::miss(Bank& bank, const LineRequest& request, bool remo
   Mshrs::Entry* pending = bank.mshrs.find(request.line);
   std::uint32_t& used = remote ? bank.remote_mshrs : bank.own_mshrs;
   if (pending == nullptr && used >= (remote ? remote_mshr_limit_ : mshr_limit_)) return Outcome::Stall;
+  const bool reserves = spec_.victim == VictimTime::AtMiss;
+  if (pending == nullptr && reserves && !reserve_way(bank, request.line)) return Outcome::Stall;
 
   switch (request.kind) {
     case RequestKind::Write: ++stats_.writes; break;
     case RequestKind::Atomic: ++stats_.atomics; break;
     default: ++stats_.reads; break;
   }
+  if (lookups_.on()) pending == nullptr ? lookups_.miss(request, remote) : lookups_.merge(request, remote);
   if (counts_latency(request)) latency_.home_wait += since_stage_start(partition_.now(), request);
-  watch_ordered(request);
+  order(request);
   RecordId record = request.record;
   if (watch_ != nullptr && request.kind == RequestKind::Write) {
     record = watch_->keep_write(request.requester(), record, request.line);
@@ -167,9 +176,11 @@ void L2Cache::on_fill(LineRequest* request) {
 /// The line of a request has come from memory: those who wait for it act on it, in order.
 void L2Cache::fill(Bank& bank, LineRequest& request) {
   if (coverage_ != nullptr) coverage_->count(state_of(bank, request.line), L2Event::Fill);
+  if (timeline_ != nullptr) timeline_->filled(bank.index, request.line, 0, false);
   Mshrs::Entry* pending = bank.mshrs.find(request.line);
   request.record = pending->payload.record;
-  const TagArray::Slot slot = bank.tags.victim(key(request.line));
+  const bool reserved = spec_.victim == VictimTime::AtMiss;
+  const TagArray::Slot slot = reserved ? bank.tags.reserved(key(request.line)) : bank.tags.victim(key(request.line));
   install(bank, slot, request.line);
   if (watch_ != nullptr) bank.images[slot] = watch_->fetched(request.line);
   LineRequestQueue waiting = pending->payload.waiting;

@@ -22,6 +22,10 @@ void RemoteLineStats::describe(StatVisitor& visitor) {
   visitor.counter("write_allocations", "lines",
                   "Copies of lines at home in other GPUs that writes of whole lines allocated in this L2.",
                   write_allocations);
+  visitor.counter("fetches", "lines",
+                  "Reads of lines at home in other GPUs by this L2 itself, behind a store to part of the line "
+                  "(`remote_write_miss: fetch`).",
+                  fetches);
   visitor.counter("atomics", "lines", "Atomics on lines at home in other GPUs, which the home performs.", atomics);
   visitor.counter("fills", "lines", "Lines that came from their home in another GPU and were kept in this L2.", fills);
   visitor.counter("poisoned_fills", "lines",
@@ -37,15 +41,50 @@ void RemoteLineStats::describe(StatVisitor& visitor) {
                   dropped);
 }
 
+void InvalidationStats::describe(StatVisitor& visitor) {
+  visitor.counter(
+      "hit_write", "lines",
+      "Lines of invalidations that the L2 of a sharer held, and that another GPU or their home had written.",
+      hit_write);
+  visitor.counter("hit_eviction", "lines",
+                  "Lines of invalidations that the L2 of a sharer held, and whose directory entry was replaced: the "
+                  "copies were still right, and dropping each was unnecessary.",
+                  hit_eviction);
+  visitor.counter("hit_collateral", "lines",
+                  "Lines of invalidations that the L2 of a sharer held, and that share a directory entry with a line "
+                  "that was written.",
+                  hit_collateral);
+  visitor.counter("pending_write", "lines",
+                  "Lines of invalidations that were under way to the L2 of a sharer, and had been written.",
+                  pending_write);
+  visitor.counter("pending_eviction", "lines",
+                  "Lines of invalidations that were under way to the L2 of a sharer, and whose directory entry was "
+                  "replaced.",
+                  pending_eviction);
+  visitor.counter("pending_collateral", "lines",
+                  "Lines of invalidations that were under way to the L2 of a sharer, and that share a directory entry "
+                  "with a line that was written.",
+                  pending_collateral);
+  visitor.counter("miss_write", "lines",
+                  "Lines of invalidations of written lines that the L2 of a sharer did not hold.", miss_write);
+  visitor.counter("miss_eviction", "lines",
+                  "Lines of invalidations of replaced directory entries that the L2 of a sharer did not hold.",
+                  miss_eviction);
+  visitor.counter(
+      "miss_collateral", "lines",
+      "Lines of invalidations that the L2 of a sharer did not hold, and that share a directory entry with a "
+      "line that was written.",
+      miss_collateral);
+}
+
 void L2Cache::route_remote(const RemoteLines& remote) {
   remote_ = remote;
   if (!remote_.cached) return;
   // Tags now say at home in which device a line is.
-  const unsigned devices = static_cast<unsigned>(std::bit_width(remote_.host.value + 2U));
   const std::uint64_t sets = spec_.size / line_bytes_ / spec_.ways / spec_.banks;
+  lookups_.start(remote_.host.value);
   for (Bank& bank : banks_) {
-    bank.tags =
-        TagArray(sets, spec_.ways, spec_.index, spec_.replacement, std::uint64_t{1} << (local_key_bits_ + devices));
+    bank.tags = TagArray(sets, spec_.ways, spec_.index, spec_.replacement, map_.keys_of_devices(remote_.host));
     if (watch_ != nullptr) bank.remote_images.resize(bank.tags.slots());
   }
 }
@@ -78,6 +117,7 @@ L2Cache::Outcome L2Cache::read_remote_line(Bank& bank, const LineRequest& reques
   if (slot != TagArray::kNone) {
     ++remote_stats_.reads;
     ++remote_stats_.read_hits;
+    lookups_.hit(request, false);
     bank.tags.touch(slot);
     if (watch_ != nullptr) watch_->l2_served(request.record, request.line, bank.remote_images[slot].image);
     return Outcome::Hit;
@@ -89,6 +129,7 @@ L2Cache::Outcome L2Cache::read_remote_line(Bank& bank, const LineRequest& reques
     if (first || (fill.again && !fill.again_poisoned)) {
       ++remote_stats_.reads;
       ++remote_stats_.merges;
+      lookups_.merge(request, false);
       if (watch_ != nullptr) watch_->l2_merged(request.record, request.line);
       LineRequest* waiting = part(request, std::uint64_t{1} << request.line.index());
       (first ? fill.waiting : fill.waiting_again).push(waiting);
@@ -98,6 +139,7 @@ L2Cache::Outcome L2Cache::read_remote_line(Bank& bank, const LineRequest& reques
   }
   if (bank.own_mshrs >= mshr_limit_ || !reserve_link(bank, request.line)) return Outcome::Stall;
   ++remote_stats_.reads;
+  lookups_.miss(request, false);
   ++bank.own_mshrs;
   if (pending != nullptr) {
     pending->payload.again = true;
@@ -113,14 +155,16 @@ L2Cache::Outcome L2Cache::write_remote_line(Bank& bank, const LineRequest& reque
     cover_remote(bank, request.line, whole ? RemoteLineEvent::StoreWhole : RemoteLineEvent::StorePart);
   }
   TagArray::Slot slot = bank.tags.find(remote_key(request.line));
-  const bool allocates = slot == TagArray::kNone && whole;
-  const TagArray::Slot victim = allocates ? bank.tags.victim(remote_key(request.line)) : slot;
+  const bool misses = slot == TagArray::kNone && whole;
+  const TagArray::Slot victim = misses ? bank.tags.victim(remote_key(request.line)) : slot;
+  const bool allocates = misses && victim != TagArray::kNone;  // all ways may be reserved: then nothing is kept
   if (allocates) {
     const bool dirty = bank.tags.valid(victim) && (bank.tags.state(victim) & kDirty) != 0;
     if (dirty && !dram_->can_write(line_of(bank, victim))) return Outcome::Stall;
   }
   if (!reserve_link(bank, request.line)) return Outcome::Stall;
   ++remote_stats_.writes;
+  slot == TagArray::kNone ? lookups_.miss(request, false) : lookups_.hit(request, false);
   poison(bank, request.line);
   if (allocates) {
     ++remote_stats_.write_allocations;
@@ -134,7 +178,33 @@ L2Cache::Outcome L2Cache::write_remote_line(Bank& bank, const LineRequest& reque
   if (watch_ != nullptr) {
     watch_->l2_stores(request.record, request.line, slot == TagArray::kNone ? nullptr : &bank.remote_images[slot]);
   }
+  if (remote_.fetches && slot == TagArray::kNone) fetch_remote_line(bank, request);
   return Outcome::Forwarded;
+}
+
+/// Reads the line behind a store to part of it, where there is an MSHR: nobody waits for it yet.
+void L2Cache::fetch_remote_line(Bank& bank, const LineRequest& store) {
+  Mshrs::Entry* pending = bank.mshrs.find(store.line);
+  if (bank.own_mshrs >= mshr_limit_ || (pending != nullptr && pending->payload.again)) return;
+  ++remote_stats_.fetches;
+  ++bank.own_mshrs;
+  remote_.home->reserve_always(store.line);
+  if (pending != nullptr) {
+    pending->payload.again = true;
+  } else {
+    bank.mshrs.allocate(store.line);
+  }
+  auto* fetch = static_cast<LineRequest*>(partition_.pool().allocate<LoadRequest>());
+  fetch->kind = RequestKind::Fetch;
+  fetch->origin = partition_.device().value;
+  fetch->line = store.line;
+  fetch->mask = std::uint64_t{1} << store.line.index();
+  fetch->fill = fill_of(*fetch);
+  if (watch_ != nullptr) {
+    watch_->l2_fill_issued(store.line);
+    fetch->record = watch_->l2_fetches(store.record, store.line);
+  }
+  fetches_.push(fetch);
 }
 
 L2Cache::Outcome L2Cache::atomic_on_remote_line(Bank& bank, const LineRequest& request) {
@@ -143,7 +213,11 @@ L2Cache::Outcome L2Cache::atomic_on_remote_line(Bank& bank, const LineRequest& r
   ++remote_stats_.atomics;
   poison(bank, request.line);
   const TagArray::Slot slot = bank.tags.find(remote_key(request.line));
-  if (slot != TagArray::kNone) invalidate_remote_line(bank, slot);
+  slot == TagArray::kNone ? lookups_.miss(request, false) : lookups_.hit(request, false);
+  if (slot != TagArray::kNone) {
+    lookups_.departed(request.line, Departure::Dropped);
+    invalidate_remote_line(bank, slot);
+  }
   if (watch_ != nullptr) watch_->l2_stores(request.record, request.line, nullptr);
   return Outcome::Forwarded;
 }
@@ -205,7 +279,11 @@ void L2Cache::remote_reply(LineRequest* reply) {
       fill_remote_line(bank_of(reply->line), *reply);
     }
   }
-  client_.lines_served(reply);
+  if (reply->kind == RequestKind::Fetch) {
+    partition_.pool().release(reply);
+  } else {
+    client_.lines_served(reply);
+  }
 }
 
 /// A line has come from its home: it is kept unless it has become old, and answers who waits for it. Of two fills the
@@ -218,10 +296,14 @@ void L2Cache::fill_remote_line(Bank& bank, const LineRequest& reply) {
   const bool first = reply.fill == pending.fill;
   const bool poisoned = first ? pending.poisoned : pending.again_poisoned;
   LineImage image;
-  if (watch_ != nullptr) image = watch_->l2_filled(reply.record, reply.line);
-  ++(poisoned ? remote_stats_.poisoned_fills : remote_stats_.fills);
-  if (!poisoned) {
-    const TagArray::Slot slot = bank.tags.victim(remote_key(reply.line));
+  if (watch_ != nullptr) image = watch_->l2_filled(reply.record, reply.line, reply.kind == RequestKind::Fetch);
+  if (timeline_ != nullptr) timeline_->filled(bank.index, reply.line, reply.fill, poisoned);
+  // A way is never reserved for a remote line: who waits for a home must not keep others from theirs. So all may be
+  // reserved for lines of this device's memory, and then it is not kept.
+  const TagArray::Slot slot = poisoned ? TagArray::kNone : bank.tags.victim(remote_key(reply.line));
+  if (poisoned) ++remote_stats_.poisoned_fills;
+  if (slot != TagArray::kNone) {
+    ++remote_stats_.fills;
     install_remote_line(bank, slot, reply.line);
     if (watch_ != nullptr) bank.remote_images[slot] = {image, {}};
   }
@@ -257,12 +339,14 @@ void L2Cache::stores_acknowledged(const LineRequest& reply) {
 }
 
 void L2Cache::drop_remote_lines() {
-  if (!remote_.cached) return;
+  if (!remote_.cached || remote_.tracked) return;
   for (Bank& bank : banks_) {
     for (TagArray::Slot slot = bank.tags.find_state(0, kRemote); slot != bank.tags.slots();
          slot = bank.tags.find_state(slot + 1, kRemote)) {
       if (remote_coverage_ != nullptr) cover_remote(bank, line_of(bank, slot), RemoteLineEvent::Acquire);
       ++remote_stats_.dropped;
+      lookups_.departed(line_of(bank, slot), Departure::Dropped);
+      if (timeline_ != nullptr) timeline_->dropped(line_of(bank, slot));
       invalidate_remote_line(bank, slot);
     }
     bank.mshrs.for_each([&](Mshrs::Entry& entry) {
@@ -283,8 +367,42 @@ void L2Cache::drop_remote_lines(PhysPage page) {
     const TagArray::Slot slot = bank.tags.find(remote_key(line));
     if (slot == TagArray::kNone) continue;
     ++remote_stats_.dropped;
+    lookups_.departed(line, Departure::Dropped);
+    if (timeline_ != nullptr) timeline_->dropped(line);
     invalidate_remote_line(bank, slot);
   }
+}
+
+void L2Cache::invalidate_remote_lines(PhysPage page, std::uint64_t lines, std::uint64_t written, bool evicted) {
+  if (timeline_ != nullptr) timeline_->invalidated(page, lines, page.device());
+  for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
+    const std::uint64_t line = rest & -rest;
+    const PhysLine which{page, static_cast<unsigned>(std::countr_zero(line))};
+    invalidate_remote_line(bank_of(which), which, (line & written) != 0, evicted);
+  }
+}
+
+/// It takes a turn at the tags. What is under way is not kept either: it may be older than the write.
+void L2Cache::invalidate_remote_line(Bank& bank, PhysLine line, bool necessary, bool evicted) {
+  if (remote_coverage_ != nullptr) cover_remote(bank, line, RemoteLineEvent::Invalidation);
+  bank.port_free = std::max(bank.port_free, partition_.now()) + 1;
+  InvalidationStats& stats = invalidation_stats_;
+  const TagArray::Slot slot = bank.tags.find(remote_key(line));
+  const bool pending = bank.mshrs.find(line) != nullptr;
+  const auto count = [&](std::uint64_t& write, std::uint64_t& eviction, std::uint64_t& collateral) {
+    ++(evicted ? eviction : necessary ? write : collateral);
+  };
+  if (slot != TagArray::kNone) {
+    count(stats.hit_write, stats.hit_eviction, stats.hit_collateral);
+    invalidate_remote_line(bank, slot);
+  } else if (pending) {
+    count(stats.pending_write, stats.pending_eviction, stats.pending_collateral);
+  } else {
+    count(stats.miss_write, stats.miss_eviction, stats.miss_collateral);
+    return;
+  }
+  poison(bank, line);
+  lookups_.departed(line, evicted ? Departure::EvictionInvalidation : Departure::WriteInvalidation);
 }
 
 }  // namespace nearfar

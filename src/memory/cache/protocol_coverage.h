@@ -73,10 +73,28 @@ inline constexpr std::array<std::string_view, 7> kRemoteLineStates{
     "invalid", "valid", "valid, poisoned fill", "pending", "poisoned", "poisoned, pending", "poisoned twice"};
 
 /// Load, StoreWhole, StorePart and Atomic are lookups, tried again while they stall. Acquire visits what is held or
-/// pending, Drop the lines of a page that migrates.
-enum class RemoteLineEvent : std::uint8_t { Load, StoreWhole, StorePart, Atomic, Fill, Replacement, Acquire, Drop };
-inline constexpr std::array<std::string_view, 8> kRemoteLineEvents{"load", "store, whole", "store, part", "atomic",
-                                                                   "fill", "replacement",  "acquire",     "drop"};
+/// pending, Drop the lines of a page that migrates, Invalidation those that a home names.
+enum class RemoteLineEvent : std::uint8_t {
+  Load,
+  StoreWhole,
+  StorePart,
+  Atomic,
+  Fill,
+  Replacement,
+  Acquire,
+  Drop,
+  Invalidation
+};
+inline constexpr std::array<std::string_view, 9> kRemoteLineEvents{
+    "load", "store, whole", "store, part", "atomic", "fill", "replacement", "acquire", "drop", "invalidation"};
+
+/// The sharers of a line that its home's directory has recorded, as who asks for it sees them.
+enum class DirectoryState : std::uint8_t { Untracked, RequesterOnly, OthersOnly, RequesterAndOthers };
+inline constexpr std::array<std::string_view, 4> kDirectoryStates{"untracked", "shared by requester",
+                                                                  "shared by others", "shared by both"};
+
+enum class DirectoryEvent : std::uint8_t { RemoteRead, RemoteWrite, LocalWrite };
+inline constexpr std::array<std::string_view, 3> kDirectoryEvents{"remote read", "remote write", "local write"};
 
 /// How often each event has met each state.
 template <class State, std::size_t States, class Event, std::size_t Events>
@@ -103,6 +121,7 @@ using L1Coverage = PairCounts<L1State, kL1States.size(), L1Event, kL1Events.size
 using L2Coverage = PairCounts<L2State, kL2States.size(), L2Event, kL2Events.size()>;
 using RemoteLineCoverage =
     PairCounts<RemoteLineState, kRemoteLineStates.size(), RemoteLineEvent, kRemoteLineEvents.size()>;
+using DirectoryCoverage = PairCounts<DirectoryState, kDirectoryStates.size(), DirectoryEvent, kDirectoryEvents.size()>;
 
 struct ProtocolCoverage {
   L1Coverage vector_l1;
@@ -110,6 +129,7 @@ struct ProtocolCoverage {
   L2Coverage l2;
   L2Coverage host_llc;
   RemoteLineCoverage remote_lines;
+  DirectoryCoverage directory;
 
   void add(const ProtocolCoverage& other) {
     vector_l1.add(other.vector_l1);
@@ -117,6 +137,7 @@ struct ProtocolCoverage {
     l2.add(other.l2);
     host_llc.add(other.host_llc);
     remote_lines.add(other.remote_lines);
+    directory.add(other.directory);
   }
 };
 

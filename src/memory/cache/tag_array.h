@@ -3,12 +3,15 @@
 // Small and local, since it is what a run touches most: a set is one block of tags (compared four or eight at a time),
 // one byte of age a way (exact LRU order: the ages of a set are a permutation) and one byte of state a way. A tag is
 // the key divided by the number of sets, so a key is recovered from its slot. Tags have two bytes where that tells the
-// keys apart, which puts a set of 16 ways into one line of the host's cache, else four.
+// keys apart, which puts a set of 16 ways into one line of the host's cache, else four. A design's replacement policy
+// is asked where there is one; else nothing here is a virtual call.
 #pragma once
 
 #include <cassert>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #if defined(__SSE2__)
@@ -16,6 +19,7 @@
 #endif
 
 #include "memory/cache/cache_spec.h"
+#include "memory/cache/replacement.h"
 #include "sim/prefetch.h"
 #include "sim/types.h"
 
@@ -31,6 +35,12 @@ class TagArray {
   TagArray(std::uint64_t sets, std::uint32_t ways, IndexHash hash, Replacement replacement,
            std::uint64_t keys = ~std::uint64_t{0});
 
+  /// Plugs a design into the seam of the cache's replacement, before the first line.
+  void set_replacement(std::unique_ptr<CacheReplacement> policy) {
+    policy_ = std::move(policy);
+    replacement_ = Replacement::Design;
+  }
+
   std::uint64_t sets() const { return sets_; }
   std::uint32_t ways() const { return ways_; }
 
@@ -40,29 +50,63 @@ class TagArray {
     return find_tag(p.set, p.tag);
   }
 
-  /// Marks a slot as used now.
-  void touch(Slot slot) {
-    if (replacement_ == Replacement::Lru) make_youngest(slot);
+  /// Brings the set of `key` closer to the host's processor: it will be looked up soon.
+  void prefetch(std::uint64_t key) const {
+    const std::byte* at = block(place(key).set);
+    for (std::uint32_t byte = 0; byte < block_bytes_; byte += kHostLine) prefetch_line(at + byte);
   }
 
-  /// The slot that `key`, which is not held, would take: the first invalid way, else the policy's victim.
+  /// Marks a slot as used now.
+  void touch(Slot slot) {
+    if (replacement_ == Replacement::Lru) {
+      make_youngest(slot);
+    } else if (replacement_ == Replacement::Design) {
+      policy_->used(set_of(slot), way_of(slot));
+    }
+  }
+
+  /// The slot that `key`, which is not held, would take: the first invalid way, else the policy's victim; kNone where
+  /// all ways are reserved.
   Slot victim(std::uint64_t key) {
     const std::uint64_t set = place(key).set;
     const Slot invalid = find_tag(set, invalid_);
     if (invalid != kNone) return invalid;
+    if (reserved_ways_ != 0 || replacement_ == Replacement::Design) return choose_victim(set);
     if (replacement_ == Replacement::Random) return slot_at(set, static_cast<std::uint32_t>(next_random() % ways_));
     return slot_at(set, oldest_way(set));
   }
 
-  /// Puts `key` into a slot that victim() gave, with state 0, as the youngest.
+  /// Puts `key` into a slot that victim() gave, with state 0, as the youngest, or as a design's policy ranks it.
   void fill(Slot slot, std::uint64_t key) {
-    assert(place(key).tag < invalid_);
+    assert(place(key).tag < reserved_tag());
+    if (reserved_ways_ != 0 && tag(slot) == reserved_tag()) --reserved_ways_;
     set_tag(slot, place(key).tag);
     state(slot) = 0;
-    if (replacement_ != Replacement::Random) make_youngest(slot);
+    if (replacement_ == Replacement::Design) {
+      policy_->filled(set_of(slot), way_of(slot));
+    } else if (replacement_ != Replacement::Random) {
+      make_youngest(slot);
+    }
   }
 
-  bool valid(Slot slot) const { return tag(slot) != invalid_; }
+  /// Reserves a slot that victim() gave, whose line has left, for a line that has been asked for: until that fills it,
+  /// it holds nothing, and victim() does not give it again.
+  void reserve(Slot slot) {
+    set_tag(slot, reserved_tag());
+    state(slot) = 0;
+    ++reserved_ways_;
+  }
+  /// A slot that is reserved in the set of `key`, or kNone. Those of a set are alike: whichever line comes takes one.
+  Slot reserved(std::uint64_t key) const { return find_tag(place(key).set, reserved_tag()); }
+  /// Gives a reserved slot up: the line that it is for will not be kept.
+  void unreserve(Slot slot) {
+    set_tag(slot, invalid_);
+    --reserved_ways_;
+  }
+  /// Whether some way of the set of `key` is not reserved.
+  bool can_reserve(std::uint64_t key) const { return reserved_ways_ < ways_ || unreserved_ways(place(key).set).any(); }
+
+  bool valid(Slot slot) const { return tag(slot) < reserved_tag(); }
   void invalidate(Slot slot) { set_tag(slot, invalid_); }
   void invalidate_all();
 
@@ -113,6 +157,8 @@ class TagArray {
   Tag* tags(std::uint64_t set) {
     return reinterpret_cast<Tag*>(block(set));
   }
+  /// The tag of a reserved way: no key has it.
+  std::uint32_t reserved_tag() const { return invalid_ - 1; }
   bool narrow() const { return invalid_ == std::numeric_limits<std::uint16_t>::max(); }
   std::uint32_t tag(Slot slot) const {
     return narrow() ? tags<std::uint16_t>(set_of(slot))[way_of(slot)] : tags<std::uint32_t>(set_of(slot))[way_of(slot)];
@@ -168,6 +214,9 @@ class TagArray {
   }
 #endif
 
+  WaySet unreserved_ways(std::uint64_t set) const;
+  Slot choose_victim(std::uint64_t set);
+
   void make_youngest(Slot slot) {
     std::uint8_t* age = ages(set_of(slot));
     const std::uint32_t way = way_of(slot);
@@ -222,13 +271,15 @@ class TagArray {
   int set_shift_;  // log2 of sets, or -1 when that is not whole
   IndexHash hash_;
   Replacement replacement_;
-  std::uint32_t invalid_;  // the tag that no key has: as wide as tags are
+  std::uint32_t invalid_;  // the tag of an invalid way, which no key has: as wide as tags are
+  std::uint32_t reserved_ways_ = 0;
   std::uint32_t ages_at_;  // within a set's block
   std::uint32_t states_at_;
   std::uint32_t block_bytes_;
   std::uint64_t random_ = 0x2545f4914f6cdd1dULL;
   std::vector<std::byte> storage_;
-  std::byte* first_block_;  // in storage_, aligned to a host cache line
+  std::byte* first_block_;                    // in storage_, aligned to a host cache line
+  std::unique_ptr<CacheReplacement> policy_;  // a design's
 };
 
 }  // namespace nearfar

@@ -234,6 +234,7 @@ void BankedDram::transfer(Channel& channel, DramRequest& request, ExactTime begi
   const ExactTime end = channel.bus.book(begin, channel.direction(), bank.rank, partition_.now() + spec_.t_cl);
   const Cycle column = begin.cycle() - spec_.t_cl;
   ++found_[static_cast<std::size_t>(request.found)];
+  if (timeline_ != nullptr) trace(channel, request, begin, end);
   if (channel.turn == Turn::Reads) {
     tell(channel, DramCommand::Read, request.bank, column, begin, end);
     bank.ready = std::max(bank.ready, begin.ceil() - spec_.t_cl + spec_.t_rtp);
@@ -244,6 +245,18 @@ void BankedDram::transfer(Channel& channel, DramRequest& request, ExactTime begi
     bank.ready = std::max(bank.ready, end.ceil() + spec_.t_wr);
     Cycle& read_ready = rank_of(channel, bank).read_ready;
     read_ready = std::max(read_ready, end.ceil() + spec_.t_wtr);
+  }
+}
+
+void BankedDram::trace(const Channel& channel, const DramRequest& request, ExactTime begin, ExactTime end) {
+  static constexpr std::array kReads = {"read, row hit", "read, row closed", "read, row conflict"};
+  static constexpr std::array kWrites = {"write, row hit", "write, row closed", "write, row conflict"};
+  const auto number = static_cast<std::uint32_t>(&channel - channels_.data());
+  const auto found = static_cast<std::size_t>(request.found);
+  if (channel.turn == Turn::Reads) {
+    timeline_->read_ends(request.read, number, end.ceil() + spec_.controller_latency, kReads[found]);
+  } else {
+    timeline_->write(number, PhysLine{request.line}, begin.cycle(), end.ceil(), kWrites[found]);
   }
 }
 
@@ -365,10 +378,15 @@ void BankedDram::read(PhysLine line, Event* event, HandlerId done, Cycle pipelin
   ++stats_.reads;
   if (channel.writes_waiting != 0 && write_waits(channel, place.bank, line)) {
     stats_.read_service_cycles += spec_.controller_latency;
+    if (timeline_ != nullptr) {
+      timeline_->delay_next(pipeline);
+      timeline_->read(place.channel, line, now + spec_.controller_latency, "read of a waiting write");
+    }
     partition_.schedule(event, done, now + spec_.controller_latency + pipeline);
     return;
   }
   event->handler = done;
+  if (timeline_ != nullptr) timeline_->read_begins(event, line, pipeline);
   if (spec_.refresh) refresh(channel);
   if (channel.reads_waiting == 0 && channel.turn == Turn::Reads) {
     read_first(channel, make_read(event, pipeline, place, now));

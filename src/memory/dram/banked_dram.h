@@ -163,6 +163,7 @@ class BankedDram final : public Dram {
   ExactTime earliest_data(Channel& channel, const Bank& bank);
   void commit(Channel& channel, const Choice& choice);
   void transfer(Channel& channel, DramRequest& request, ExactTime begin);
+  void trace(const Channel& channel, const DramRequest& request, ExactTime begin, ExactTime end);
   void complete_read(DramRequest& request, Cycle column, ExactTime end);
   void note_first_command(DramRequest& request, Cycle when);
 

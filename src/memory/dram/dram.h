@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "memory/dram/dram_spec.h"
+#include "memory/dram/dram_timeline.h"
 #include "sim/partition.h"
 #include "stats/stat.h"
 
@@ -55,6 +56,11 @@ class Dram {
   virtual std::uint64_t pending() const = 0;
   /// Collects what is kept elsewhere while running.
   virtual const DramStats& stats() = 0;
+  /// From now on says what it reads and writes.
+  void record(DramTimeline* timeline) { timeline_ = timeline; }
+
+ protected:
+  DramTimeline* timeline_ = nullptr;
 };
 
 std::unique_ptr<Dram> make_dram(Partition& partition, const DramSpec& spec, std::uint64_t line_bytes,

@@ -20,6 +20,7 @@ Cycle FixedDram::booked(const Channel& channel) const {
 }
 
 void FixedDram::read(PhysLine line, Event* event, HandlerId done, Cycle pipeline) {
+  if (timeline_ != nullptr) timeline_->delay_next(pipeline);
   partition_.schedule(event, done, book_read(line) + pipeline);
 }
 
@@ -31,7 +32,7 @@ Cycle FixedDram::book_read(PhysLine line) {
   const Cycle complete = channel.bus.pass(now, line_bytes_) + latency_;
   stats_.read_wait_cycles += wait;
   stats_.read_service_cycles += complete - now - wait;
-  return complete;
+  return timeline_ == nullptr ? complete : trace_read(line, complete);
 }
 
 bool FixedDram::can_write(PhysLine line) {
@@ -49,6 +50,19 @@ bool FixedDram::can_write(PhysLine line) {
 void FixedDram::write(PhysLine line) {
   ++stats_.writes;
   channels_[map_.channel(line)].bus.pass(partition_.now(), line_bytes_);
+  if (timeline_ != nullptr) trace_write(line);
+}
+
+Cycle FixedDram::trace_read(PhysLine line, Cycle complete) {
+  timeline_->read(map_.channel(line), line, complete);
+  return complete;
+}
+
+/// The write that was booked last.
+void FixedDram::trace_write(PhysLine line) {
+  const std::uint32_t channel = map_.channel(line);
+  const Serializer& bus = channels_[channel].bus;
+  timeline_->write(channel, line, bus.free_at() - bus.duration(line_bytes_), bus.free_at());
 }
 
 void FixedDram::on_room(IndexEvent* event) {

@@ -34,6 +34,9 @@ class FixedDram final : public Dram {
   };
 
   Cycle booked(const Channel& channel) const;
+  // Apart, so that what is not recorded does not pay for them.
+  [[gnu::noinline]] Cycle trace_read(PhysLine line, Cycle complete);
+  [[gnu::noinline]] void trace_write(PhysLine line);
   void on_room(IndexEvent* event);
 
   Partition& partition_;

@@ -204,6 +204,10 @@ bool Gmmu::has_place(const Message& message) const {
 
 void Gmmu::accept(const Message& message) {
   if (parts_ != nullptr && parts_->take(message)) return;
+  Timeline* timeline = partition_.timeline();
+  if (timeline != nullptr && (message.kind == MessageKind::Data || message.brings_page)) {
+    timeline->frame_holds(message.mapping.page, message.page.value);
+  }
   switch (message.kind) {
     case MessageKind::Map:
       if (message.brings_page) caches_.frame_reused(message.mapping.page);

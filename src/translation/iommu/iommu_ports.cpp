@@ -53,6 +53,8 @@ void AtsPort::response_came(const Message& message) {
 void AtsPort::page_placed(const Message& message) {
   const bool comes = message.kind == MessageKind::Data;
   if (comes) caches_.page_came(PhysPage{message.from, message.stamp}, message.mapping.page);
+  Timeline* timeline = partition_.timeline();
+  if (comes && timeline != nullptr) timeline->frame_holds(message.mapping.page, message.page.value);
   if (message.tells_done) {
     // It leaves before the request below, so the page table has the entry when that one walks.
     Message done;

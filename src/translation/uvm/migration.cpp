@@ -246,6 +246,7 @@ void Migrations::arrived(PageKey page) {
     timeline->note({TimelineEvent::Kind::Request, options_.host.value, 0, name_of(migration), migration.requested,
                     partition_.now(), page.value, 0},
                    page.number());
+    timeline->frame_holds(migration.to, page.value);
   }
   partition_.progress().steps += 1;
   if (migration.evicts) records_.end_eviction(page);

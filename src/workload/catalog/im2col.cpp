@@ -23,6 +23,18 @@ Unrolling::Unrolling(const Parameters& parameters)
   columns = batch * result_side * result_side;
 }
 
+Unrolling::Unrolling(const Sizes& sizes)
+    : batch(static_cast<std::uint32_t>(sizes.batch)),
+      channels(static_cast<std::uint32_t>(sizes.channels)),
+      side(static_cast<std::uint32_t>(sizes.side)),
+      kernel(static_cast<std::uint32_t>(sizes.kernel)),
+      pad(static_cast<std::uint32_t>(sizes.pad)),
+      stride(static_cast<std::uint32_t>(sizes.stride)),
+      dilation(static_cast<std::uint32_t>(sizes.dilation)),
+      result_side(sizes.result_side),
+      rows(sizes.channels * sizes.kernel * sizes.kernel),
+      columns(sizes.batch * sizes.result_side * sizes.result_side) {}
+
 Launch Unrolling::launch() const {
   return {.kernel = "im2col",
           .groups_x = static_cast<std::uint32_t>((columns + kSide - 1) / kSide),
@@ -79,8 +91,9 @@ struct Block {
     for (std::uint32_t i = 0; i < kSide; ++i, place.advance(), position.advance()) {
       places[i] = {static_cast<std::uint32_t>(place.rectangle * shape.channels * plane), corner(place.x),
                    corner(place.y)};
-      positions[i] = {static_cast<std::uint32_t>(position.rectangle * plane), static_cast<std::int16_t>(position.x),
-                      static_cast<std::int16_t>(position.y)};
+      positions[i] = {static_cast<std::uint32_t>(position.rectangle * plane),
+                      static_cast<std::int16_t>(position.x * shape.dilation),
+                      static_cast<std::int16_t>(position.y * shape.dilation)};
     }
   }
 };

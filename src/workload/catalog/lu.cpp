@@ -12,22 +12,28 @@ class Lu final : public Workload {
  public:
   explicit Lu(const Parameters& parameters)
       : n_(parameters["n"]), a_(allocate("A", 4 * n_ * n_, Placement::Interleave)) {
-    const std::uint64_t all = n_ - 1;
-    const std::uint64_t steps = parameters["steps"] == 0 ? all : std::min(parameters["steps"], all);
-    for (std::uint64_t k = 0; k < steps; ++k) {
-      add_launch(linear_launch("lu_1", n_ - k - 1, kGroup, Split::Blocks));
-      add_launch(matrix_launch("lu_2", n_ - k - 1, n_ - k - 1));
+    const std::uint64_t all = n_ - 1, places = std::min(parameters["places"], all);
+    const std::uint64_t steps = parameters["steps"] == 0 ? all : parameters["steps"];
+    for (std::uint64_t place = 0; place < places; ++place) {
+      const std::uint64_t first = place * all / places, end = (place + 1) * all / places;
+      for (std::uint64_t k = first; k < std::min(first + steps, end); ++k) add_step(k);
     }
   }
 
   Stream wavefront(std::size_t launch, const Wave& wave) const override {
-    const std::uint64_t k = launch / 2;
+    const std::uint64_t k = pivots_[launch / 2];
     const std::uint64_t rest = n_ - k - 1;
     return launch % 2 == 0 ? scale(k, wave.item(0), live_lanes(wave, rest))
                            : update(k, Patch(wave, {.right = rest, .bottom = rest}));
   }
 
  private:
+  void add_step(std::uint64_t k) {
+    pivots_.push_back(k);
+    add_launch(linear_launch("lu_1", n_ - k - 1, kGroup, Split::Blocks));
+    add_launch(matrix_launch("lu_2", n_ - k - 1, n_ - k - 1));
+  }
+
   VirtAddr element(std::uint64_t row, std::uint64_t column) const { return a_ + 4 * (row * n_ + column); }
 
   /// A[k][j] /= A[k][k] for the columns right of the pivot.
@@ -70,6 +76,7 @@ class Lu final : public Workload {
 
   std::uint64_t n_;
   VirtAddr a_;
+  std::vector<std::uint64_t> pivots_;  // of the steps that run
 };
 
 WorkloadInfo info() {
@@ -78,7 +85,11 @@ WorkloadInfo info() {
           .suite = "PolyBench",
           .sentence = "A square that shrinks from step to step: all GPUs read and write nearly all pages.",
           .parameters = {sized("n", "floats on a side of the matrix", {192, 512, 5792}, 2, 1 << 15),
-                         sized("steps", "steps of the elimination that run; 0 runs them all", {0, 0, 2}, 0, 1 << 15)}};
+                         sized("steps", "steps of the elimination that run; 0 runs them all", {0, 0, 2}, 0, 1 << 15),
+                         constant("places",
+                                  "places, spread evenly over the elimination, where so many steps run one after the "
+                                  "other; 1 runs the first ones",
+                                  1, 1, 1 << 15)}};
 }
 
 }  // namespace

@@ -1,0 +1,66 @@
+#include "machine/workload_check.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+#include "config/error.h"
+
+namespace nearfar {
+namespace {
+
+void check_workgroups(const Workload& workload, const GpuSpec& gpu) {
+  for (const Launch& launch : workload.launches()) {
+    const std::uint64_t waves = launch.waves(gpu.wavefront);
+    const std::uint64_t slots = std::uint64_t{gpu.cu.simds} * gpu.cu.waves_per_simd;
+    if (waves > slots || launch.local_bytes > gpu.cu.local_memory) {
+      throw InputError(
+          fmt::format("a workgroup of kernel '{}' needs {} wavefronts and {} B of local memory, but a compute unit "
+                      "has {} and {} B "
+                      "(gpu.cu.simds × gpu.cu.waves_per_simd, gpu.cu.local_memory)",
+                      launch.kernel, waves, launch.local_bytes, slots, gpu.cu.local_memory));
+    }
+  }
+}
+
+/// Copies are made of whole lines, between pages that stay where they are.
+void check_copies(const Workload& workload, const SystemSpec& spec) {
+  for (const Step& step : workload.steps()) {
+    const Copy* copy = std::get_if<Copy>(&step);
+    if (copy == nullptr) continue;
+    if (spec.policy != PagePolicy::Pinned) {
+      throw InputError(
+          "the workload copies its data between host and GPUs, and in this system pages move to who touches them: run "
+          "it without copies, or with placement.policy=pinned");
+    }
+    for (const std::optional<VirtAddr>& side : {copy->from, copy->to}) {
+      if (!side || side->value % spec.gpu.line == 0) continue;
+      throw InputError(
+          fmt::format("the workload copies from or to address {:#x}, which is not the beginning of a line "
+                      "of {} B (gpu.line)",
+                      side->value, spec.gpu.line));
+    }
+  }
+}
+
+}  // namespace
+
+void check_workload(const Workload& workload, const SystemSpec& system) {
+  check_workgroups(workload, system.gpu);
+  check_copies(workload, system);
+}
+
+void check_memory(const FrameAllocator& frames, const SystemSpec& system) {
+  for (unsigned d = 0; d <= system.gpus; ++d) {
+    const std::uint64_t needed = frames.taken(DeviceId{static_cast<std::uint16_t>(d)}) * kPageBytes;
+    const std::uint64_t capacity = d < system.gpus ? system.gpu.dram.capacity : system.host.dram.capacity;
+    if (needed <= capacity) continue;
+    throw InputError(fmt::format("the workload places {} MiB on {}, but {} is {} MiB", needed >> 20,
+                                 d < system.gpus ? fmt::format("GPU {}", d) : "the host",
+                                 d < system.gpus ? "gpu.dram.capacity" : "host.dram.capacity", capacity >> 20));
+  }
+}
+
+}  // namespace nearfar

@@ -1,0 +1,16 @@
+// Whether a workload can run on a system at all: checked before a machine is built, or caches are passed over.
+#pragma once
+
+#include "config/system_spec.h"
+#include "program/workload.h"
+#include "translation/address_space.h"
+
+namespace nearfar {
+
+/// Throws InputError where a workgroup does not fit a compute unit, or a copy cannot be made.
+void check_workload(const Workload& workload, const SystemSpec& system);
+
+/// Throws InputError where a device has fewer frames than have been taken of it.
+void check_memory(const FrameAllocator& frames, const SystemSpec& system);
+
+}  // namespace nearfar

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Checks Murphi models of the directories with rumur.
+
+  run.py [names…]             the models with small bounds: line, hmg, rec, rec_bits, ideal, mutants, or all
+  run.py --large [names…]     with large bounds, and the mutants of all organizations
+  run.py --show NAME          prints a model as Murphi, or one with a mutant
+  run.py --trace NAME         the shortest way to what goes wrong in a mutant
+
+A model must hold all its properties, and each row of the transition table must be reached. A mutant must break each of
+the properties that mutants.txt names for it.
+"""
+
+import argparse
+import dataclasses
+import pathlib
+import platform
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # nothing is written beside the models
+import model as models
+from model import Model, SAFETY
+
+LIVE = SAFETY + ("P6",)
+IDEAL = SAFETY + ("P7",)
+
+# By name: organization, lines, Q, T, I (directory.m says what they bound).
+SMALL = {
+    "line": [Model("line", 1, 2, 4, 2, properties=LIVE), Model("line", 2, 2, 2, 1)],
+    "hmg": [Model("hmg", 2, 2, 2, 1, properties=LIVE)],
+    "rec": [Model("rec", 2, 2, 2, 1)],
+    "rec_bits": [Model("rec_bits", 2, 1, 1, 1, properties=LIVE)],
+    "ideal": [Model("ideal", 1, 2, 4, 1, properties=IDEAL)],
+}
+LARGE = {
+    "line": [Model("line", 1, 3, 6, 2), Model("line", 1, 2, 4, 1, gpus=3), Model("line", 2, 2, 3, 1)],
+    "hmg": [Model("hmg", 2, 2, 4, 1), Model("hmg", 2, 3, 3, 2)],
+    "rec": [Model("rec", 2, 2, 2, 1, properties=LIVE), Model("rec", 2, 2, 3, 1)],
+    "rec_bits": [Model("rec_bits", 2, 2, 2, 1)],
+    "ideal": [Model("ideal", 1, 3, 6, 2, properties=IDEAL), Model("ideal", 2, 2, 2, 1, properties=IDEAL)],
+}
+# To compile: a mutant's error is near, and what takes minutes is three times as fast if everything is inlined.
+MUTANT = ["-O0"]
+FAST = ["-O2"]
+FASTER = ["-O2", "-fwhole-program", *("--param=" + limit for limit in (
+    "inline-unit-growth=1000", "max-inline-insns-single=2000", "max-inline-insns-auto=500",
+    "large-function-growth=2000"))]
+# Mutants show themselves early.
+MUTANTS = {
+    "line": Model("line", 1, 2, 2, 1),
+    "hmg": Model("hmg", 2, 2, 2, 1),
+    "rec": Model("rec", 2, 2, 2, 1),
+    "rec_bits": Model("rec_bits", 2, 2, 2, 1),
+}
+
+
+@dataclasses.dataclass
+class Verdict:
+    error: str  # what went wrong first, or nothing
+    states: int
+    seconds: float  # of processor time
+    output: str
+
+
+def say(text):
+    print(f"nearfar: {text}", file=sys.stderr, flush=True)
+
+
+def fail(text):
+    say(f"error: {text}")
+    sys.exit(2)
+
+
+# ----------------------------------------------------------------------------------------------------------- one model
+
+
+def check(model, optimize, trace=False):
+    """The verifier that rumur writes is C."""
+    with tempfile.TemporaryDirectory(prefix="nearfar-model-") as folder:
+        source, code, verifier = (pathlib.Path(folder) / name for name in ("directory.m", "directory.c", "verifier"))
+        source.write_text(models.emit(model))
+        options = [] if trace else ["--counterexample-trace", "off", "--scalarset-schedules", "off"]
+        run(["rumur", "--quiet", "--threads", "1", *options, "--output", str(code), str(source)])
+        wide = ["-mcx16"] if platform.machine() == "x86_64" else []
+        run(["cc", "-w", *optimize, *wide, "-o", str(verifier), str(code), "-lpthread"])
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        output = subprocess.run([str(verifier)], capture_output=True, text=True).stdout
+        seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    found = re.search(r"(\d+) states, \d+ rules fired", output)
+    if not found:
+        fail(f"the verifier of {model.organization} did not come to an end:\n{output[-1000:]}")
+    return Verdict(error_in(output), int(found[1]), seconds, output)
+
+
+def error_in(output):
+    if "No error found." in output:
+        return ""
+    for pattern in (r"error trace for the error:\s*(.*)", r"(.*not hit.*)", r"(.*violated.*)"):
+        if found := re.search(pattern, output):
+            return found[1].strip()
+    return output
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        fail(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+
+
+# ------------------------------------------------------------------------------------------------------------ all of it
+
+
+def check_models(bounds, optimize):
+    """Whether all hold."""
+    wrong = 0
+    for model in bounds:
+        verdict = check(model, optimize)
+        wrong += verdict.error != ""
+        print(f"{model.organization}: {model.bounds()}: {' '.join(model.properties)}: {verdict.states:,} states, "
+              f"{verdict.seconds:.0f} s: {verdict.error or 'holds'}", flush=True)
+        if verdict.error:
+            print(way(check(model, optimize, trace=True)), flush=True)
+    return wrong == 0
+
+
+def mutant_models(mutant, everywhere):
+    """A mutant in the models that it is for, with one property each."""
+    organizations = mutant.organizations if everywhere else mutant.organizations[:1]
+    return [dataclasses.replace(MUTANTS[organization], properties=(name,), mutant=mutant)
+            for organization in organizations for name in mutant.found]
+
+
+def check_mutants(everywhere):
+    """Whether all are found."""
+    missed = 0
+    for mutant in models.read_mutants():
+        for model in mutant_models(mutant, everywhere):
+            verdict = check(model, MUTANT, trace=True)
+            found = re.search(rf"\b{model.properties[0]}\b", verdict.error) is not None
+            missed += not found
+            print(f"{mutant.name}: {model.organization}: {model.properties[0]}: {steps(verdict)} steps, "
+                  f"{verdict.states:,} states: {'found' if found else 'NOT FOUND ' + verdict.error}", flush=True)
+    if missed:
+        say(f"error: {missed} mutants are not found by the properties that mutants.txt names")
+    return missed == 0
+
+
+def steps(verdict):
+    return len(re.findall(r"^Rule .* fired\.$", verdict.output, re.MULTILINE))
+
+
+def way(verdict):
+    """To what went wrong, without the verifier's reports of its progress."""
+    return re.sub(r"(?s)^.*?(?=The following is the error trace)", "", verdict.output)
+
+
+def chosen(name):
+    """A model by its name, or the first one with that mutant."""
+    if name in SMALL:
+        return SMALL[name][0]
+    for mutant in models.read_mutants():
+        if mutant.name == name:
+            return mutant_models(mutant, False)[0]
+    fail(f"no model or mutant is called {name}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="of models; all unless given")
+    parser.add_argument("--large", action="store_true", help="large bounds: some minutes to an hour")
+    parser.add_argument("--show", metavar="NAME", help="print a model, or one with a mutant")
+    parser.add_argument("--trace", metavar="NAME", help="print the shortest way to what goes wrong in a mutant")
+    arguments = parser.parse_args()
+    names = arguments.names or [*SMALL, "mutants"]
+    for name in names:
+        if name not in SMALL and name != "mutants":
+            fail(f"no model is called {name}; there are {', '.join(SMALL)} and mutants")
+    if arguments.show:
+        print(models.emit(chosen(arguments.show)), end="")
+        return 0
+    for program in ("rumur", "cc"):
+        if not shutil.which(program):
+            fail(f"{program} is not installed (cmake/packages.txt)")
+    if arguments.trace:
+        print(way(check(chosen(arguments.trace), MUTANT, trace=True)))
+        return 0
+    bounds, optimize = (LARGE, FASTER) if arguments.large else (SMALL, FAST)
+    right = [check_mutants(arguments.large) if name == "mutants" else check_models(bounds[name], optimize)
+             for name in names]
+    return 0 if all(right) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except models.Wrong as wrong:
+        fail(str(wrong))
