@@ -141,7 +141,7 @@ void add_experiment_options(CLI::App& app, ExperimentArguments& arguments) {
             "Threads to simulate on; the result is the same on any number");
   add_flag(app, "--check", arguments.check, "Check every access while it runs (slower)");
   add_flag(app, "--per-unit", arguments.per_unit,
-           "Statistics of every compute unit in JSON and CSV, not only their sums");
+           "Statistics of every compute unit and of every pair of devices in JSON and CSV, not only their sums");
   add_flag(app, "--quiet", arguments.quiet, "No summary and no progress line");
 }
 

@@ -152,10 +152,10 @@ void perform_characterize(const CharacterizeArguments& arguments) {
   CharacterizeSpec spec;
   spec.gpus = static_cast<unsigned>(parse_whole("--gpus", arguments.gpus, 1, kMaxGpus));
   spec.resident = static_cast<unsigned>(parse_whole("--resident", arguments.resident, 1, kMostResident));
-  const auto applications = make_applications(arguments.workload, experiment, {arguments.workload});
-  if (applications.size() > 1) {
+  if (plan_applications(arguments.workload, experiment, {arguments.workload}).size() > 1) {
     throw InputError(fmt::format("`nearfar characterize` looks at one workload; {} is several.", arguments.workload));
   }
+  const auto applications = make_applications(arguments.workload, experiment, {arguments.workload});
   const Application& application = applications.front();
   const Characterization result = characterize(*application.workload, spec);
 

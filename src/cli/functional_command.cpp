@@ -38,14 +38,13 @@ struct FunctionalArguments {
   std::string json, csv;
 };
 
-Application application_of(const std::string& name, const Experiment& experiment,
-                           const std::vector<std::string>& all_names) {
-  auto applications = make_applications(name, experiment, all_names);
-  if (applications.size() > 1) {
+/// Names and parameters of all workloads, before the first is made.
+void check_workloads(const std::vector<std::string>& names, const Experiment& experiment) {
+  for (const std::string& name : names) {
+    if (plan_applications(name, experiment, names).size() == 1) continue;
     throw InputError(
         fmt::format("`nearfar functional` takes one workload after another; {} is several at once.", name));
   }
-  return std::move(applications.front());
 }
 
 /// A share in per cent; "-" where there is no such statistic.
@@ -128,13 +127,10 @@ void perform_functional(const FunctionalArguments& arguments) {
   report.machine = make_machine(arguments.system, arguments.design, arguments.overrides);
   const SystemSpec& system = report.machine.loaded.spec;
   check_functional(system, report.machine.designs);
-  // Names and parameters of all are read before the first pass; inputs are made one after the other.
-  for (const std::string& name : arguments.workloads) {
-    plan_applications(name, report.experiment, arguments.workloads);
-  }
+  check_workloads(arguments.workloads, report.experiment);
   const Terminal terminal = Terminal::of(STDERR_FILENO);
   for (const std::string& name : arguments.workloads) {
-    Application application = application_of(name, report.experiment, arguments.workloads);
+    Application application = std::move(make_applications(name, report.experiment, arguments.workloads).front());
     ProgressLine line(name, terminal);
     FunctionalResult result =
         functional_pass(system, *application.workload, [&](const Progress& progress) { line.update(progress); });

@@ -36,10 +36,19 @@ void LinkStats::describe(StatVisitor& visitor) {
                   "Control packets that a device sent: messages of launches, workgroups and completions.",
                   control_packets);
   visitor.counter("control_bytes", "bytes", "Bytes of the control packets that a device sent.", control_bytes);
-  visitor.counter("message_packets", "packets",
-                  "Packets of translation messages and of migrating pages that a device sent.", message_packets);
-  visitor.counter("message_bytes", "bytes", "Bytes of the translation messages and migrating pages that a device sent.",
-                  message_bytes);
+  visitor.counter("copy_packets", "packets",
+                  "Packets of copies between launches that a device sent: chunks, requests for them and completions.",
+                  copy_packets);
+  visitor.counter("copy_bytes", "bytes",
+                  "Bytes of the packets of copies between launches that a device sent, headers included.", copy_bytes);
+  visitor.counter("message_packets", "packets", "Packets of translation messages that a device sent.", message_packets);
+  visitor.counter("message_bytes", "bytes", "Bytes of the translation messages that a device sent.", message_bytes);
+  visitor.counter("page_packets", "packets",
+                  "Packets with 4 KiB of a migrating page that a device sent; a format that has smaller packets counts "
+                  "them as one.",
+                  page_packets);
+  visitor.counter("page_bytes", "bytes", "Bytes of the migrating pages that a device sent, headers included.",
+                  page_bytes);
   visitor.counter("coherence_packets", "packets",
                   "Packets of the coherence protocol that a device sent: invalidations, markers, fences and their "
                   "answers.",
@@ -61,6 +70,12 @@ void LinkStats::describe(StatVisitor& visitor) {
                   credit_waits);
   visitor.counter("busy_cycles", "cycles", "Time that the outputs of a device were sending, summed over outputs.",
                   busy_cycles);
+}
+
+void DestinationStats::describe(StatVisitor& visitor) {
+  visitor.counter("packets", "packets", "Packets that a device sent to one other device.", packets);
+  visitor.counter("bytes", "bytes", "Bytes of the packets that a device sent to one other device, headers included.",
+                  bytes);
 }
 
 void NetworkClient::on_coherence(Packet* packet) {
@@ -111,7 +126,7 @@ std::uint32_t NetworkInterface::write_packet(const ByteMask& mask) const {
   return mask.count() == line_bytes_ ? whole_write_bytes_ : format_->store(mask).bytes;
 }
 
-/// Other layers speak of messages with a plain header, or of whole pages; other formats have their own sizes for them.
+/// Other layers speak of messages with a plain header; other formats have their own sizes for them.
 void NetworkInterface::set_message_size(Packet& packet, std::uint32_t header) const {
   if (spec_.is_plain()) return;
   const std::uint32_t payload = packet.wire_bytes - std::min<std::uint32_t>(packet.wire_bytes, header);
@@ -202,20 +217,28 @@ void NetworkInterface::send_copy(Packet* packet) {
   packet->traffic_class = TrafficClass::Response;
   packet->origin = partition_.device().value;
   set_message_size(*packet, static_cast<std::uint32_t>(spec_.header));
-  ++stats_.control_packets;
-  stats_.control_bytes += packet->wire_bytes;
+  ++stats_.copy_packets;
+  stats_.copy_bytes += packet->wire_bytes;
   send(packet, TrafficClass::Response, 0);
 }
 
 void NetworkInterface::send_message(Packet* packet) {
   packet->type = PacketType::Translation;
   packet->origin = partition_.device().value;
-  // A page comes without a header; of a message it has room for a mapping, which answers carry.
-  const bool page = packet->wire_bytes >= kPageBytes;
+  // It has room for a mapping, which answers carry.
   const bool answer = packet->traffic_class == TrafficClass::Response;
-  set_message_size(*packet, page ? 0 : packet->wire_bytes - (answer ? kMappingBytes : 0));
+  set_message_size(*packet, packet->wire_bytes - (answer ? kMappingBytes : 0));
   ++stats_.message_packets;
   stats_.message_bytes += packet->wire_bytes;
+  send(packet, packet->traffic_class, 0);
+}
+
+void NetworkInterface::send_page(Packet* packet) {
+  packet->type = PacketType::Translation;
+  packet->origin = partition_.device().value;
+  packet->set_wire_bytes(format_->write(0, kPageBytes).bytes);
+  ++stats_.page_packets;
+  stats_.page_bytes += packet->wire_bytes;
   send(packet, packet->traffic_class, 0);
 }
 
@@ -275,12 +298,17 @@ inline bool NetworkInterface::depart(LinkPort& output, DestinationQueue& destina
     stats_.request_packets += count;
     stats_.request_bytes += leaving->wire_bytes + behind;
   }
+  const bool own = leaving->origin == partition_.device().value;
+  if (own) {
+    destination.stats.packets += count;
+    destination.stats.bytes += leaving->wire_bytes + behind;
+  }
   const Cycle after = leaving->when;
   const auto out = output.pass(from, leaving->wire_bytes, behind);
   leaving->early_ticks = out.early;
   Cycle arrival = out.cycle + destination.hop.latency + after;
   // Perturbed once, where it begins.
-  if (jitter_.on() && leaving->origin == partition_.device().value) {
+  if (jitter_.on() && own) {
     arrival = jitter_.arrival(arrival, leaving->destination, static_cast<unsigned>(leaving->traffic_class));
   }
   partition_.post(leaving, destination.hop.next, MessagePort::Network, arrival);

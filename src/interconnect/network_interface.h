@@ -43,8 +43,12 @@ struct LinkStats {
   std::uint64_t reply_bytes = 0;
   std::uint64_t control_packets = 0;
   std::uint64_t control_bytes = 0;
+  std::uint64_t copy_packets = 0;
+  std::uint64_t copy_bytes = 0;
   std::uint64_t message_packets = 0;
   std::uint64_t message_bytes = 0;
+  std::uint64_t page_packets = 0;
+  std::uint64_t page_bytes = 0;
   std::uint64_t coherence_packets = 0;
   std::uint64_t coherence_bytes = 0;
   std::uint64_t forwarded_packets = 0;
@@ -53,6 +57,17 @@ struct LinkStats {
   std::uint64_t queued_requests = 0;
   std::uint64_t credit_waits = 0;
   std::uint64_t busy_cycles = 0;
+
+  std::uint64_t sent_bytes() const {
+    return request_bytes + reply_bytes + control_bytes + copy_bytes + message_bytes + page_bytes + coherence_bytes;
+  }
+  void describe(StatVisitor& visitor);
+};
+
+/// What a device sent to one other device.
+struct DestinationStats {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
 
   void describe(StatVisitor& visitor);
 };
@@ -119,6 +134,8 @@ class NetworkInterface final : public NetworkPort {
   void send_copy(Packet* packet);
   /// A translation message of `packet->wire_bytes` in its class: its destination has room for all that can come.
   void send_message(Packet* packet);
+  /// The contents of a page of 4 KiB, in as many packets as the format takes; a translation message comes with them.
+  void send_page(Packet* packet);
   /// A message of the coherence protocol, in its class, none of which needs credits.
   void send_coherence(Packet* packet, PacketRole role);
 
@@ -155,6 +172,7 @@ class NetworkInterface final : public NetworkPort {
   bool has_link_layer() const { return spec_.is_pcie() && spec_.pcie.dllp; }
 
   LinkStats& stats();
+  DestinationStats& stats_to(DeviceId to) { return destinations_[to.value].stats; }
   /// Requests that have room and have not left.
   std::uint64_t waiting() const;
   /// Credits are home, or on their way in a batch that is not full yet.
@@ -178,6 +196,7 @@ class NetworkInterface final : public NetworkPort {
     std::uint32_t store_data = 0;
     std::uint32_t stores = 0;  ///< messages with stores that wait
     WaitList waiters;          ///< who found no room
+    DestinationStats stats;
   };
 
   void on_arrival(Packet* packet);

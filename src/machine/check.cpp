@@ -32,7 +32,15 @@ void check_links(Machine& machine) {
   std::uint64_t received = 0;
   for (NetworkInterface* network : networks) {
     const LinkStats& stats = network->stats();
-    sent += stats.request_bytes + stats.reply_bytes + stats.control_bytes + stats.message_bytes + stats.coherence_bytes;
+    sent += stats.sent_bytes();
+    std::uint64_t to_others = 0;
+    for (std::size_t to = 0; to < networks.size(); ++to) {
+      to_others += network->stats_to(DeviceId{static_cast<std::uint16_t>(to)}).bytes;
+    }
+    if (to_others != stats.sent_bytes()) {
+      throw SimulationError(fmt::format("check: a device sent {} bytes over the links, and {} to the other devices",
+                                        stats.sent_bytes(), to_others));
+    }
     received += stats.received_bytes;
   }
   if (sent != received) {

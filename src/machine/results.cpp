@@ -75,7 +75,7 @@ StatTable Results::statistics() {
   for (const char* what : {"packets", "bytes"}) {
     std::uint64_t sum = 0;
     for (const char* who : {"gpus", "host"}) {
-      for (const char* kind : {"request", "reply", "control", "message"}) {
+      for (const char* kind : {"request", "reply", "control", "copy", "message", "page", "coherence"}) {
         sum += table.at(fmt::format("{}.link.{}_{}", who, kind, what));
       }
     }
@@ -101,8 +101,23 @@ void Results::add_devices(StatTable& table) {
     });
   }
   machine_.host->for_each_stats([&](const std::string& kind, auto& stats) { table.add("host." + kind + ".", stats); });
+  if (machine_.request.per_unit) add_link_pairs(table);
   latency.add_stages(machine_.host->llc().latency());
   table.add("latency.load.", latency);
+}
+
+/// What each device sent to each other one.
+void Results::add_link_pairs(StatTable& table) {
+  const std::size_t host = machine_.gpus.size();
+  const auto name = [&](std::size_t d) { return d == host ? std::string("host") : fmt::format("gpu{}", d); };
+  for (std::size_t from = 0; from <= host; ++from) {
+    NetworkInterface& network = from == host ? machine_.host->network() : machine_.gpus[from]->network();
+    for (std::size_t to = 0; to <= host; ++to) {
+      if (to == from) continue;
+      table.add(fmt::format("{}.link.to_{}.", name(from), name(to)),
+                network.stats_to(DeviceId{static_cast<std::uint16_t>(to)}));
+    }
+  }
 }
 
 /// What was done between launches, where anything was.

@@ -116,6 +116,7 @@ std::vector<StatInfo> list_statistics() {
   list_stats<InvalidationStats>(out, {"gpus.invalidation.", "gpu<g>.invalidation."});
   list_stats<DramStats>(out, {"gpus.dram.", "gpu<g>.dram.", "host.dram."});
   list_stats<LinkStats>(out, {"gpus.link.", "gpu<g>.link.", "host.link."});
+  list_stats<DestinationStats>(out, {"gpu<g>.link.to_gpu<h>.", "gpu<g>.link.to_host.", "host.link.to_gpu<h>."});
   list_stats<LinkLayerStats>(out, {"gpus.link_layer.", "gpu<g>.link_layer.", "host.link_layer."});
   list_stats<EgressStats>(out, {"gpus.egress.", "gpu<g>.egress."});
   list_stats<UsefulStats>(out, {"gpus.egress.", "gpu<g>.egress."});

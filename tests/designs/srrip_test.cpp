@@ -248,7 +248,8 @@ TEST(Srrip, ReplacesInTheScalarL1sToo) {
 TEST(Srrip, CostsItsBitsForEachLine) {
   const auto bits = [](const char* design, const Names& settings) {
     std::vector<std::uint64_t> out;
-    for (const StorageItem& item : cost_of(Names{design}, "ideal-4gpu", settings).front().items) {
+    const auto costs = cost_of(Names{design}, "ideal-4gpu", settings);
+    for (const StorageItem& item : costs.front().items) {
       EXPECT_TRUE(item.per_gpu);
       out.push_back(item.bits);
     }

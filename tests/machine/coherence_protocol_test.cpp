@@ -393,7 +393,7 @@ std::vector<StatValue> statistics_of(const std::vector<std::string>& designs, st
   overrides.insert(overrides.end(), more.begin(), more.end());
   const auto script = std::make_shared<Script>();
   const VirtAddr base = script->buffer(8 * kPageBytes, Placement::Interleave);
-  const auto roam = [base](const Script&, const Wave& wave) -> Stream {
+  const auto roam = [base](const Script&, Wave wave) -> Stream {  // by value: it lives as long as the stream
     pcg32 random(wave.group_x * 64 + wave.index);
     for (unsigned i = 0; i < 60; ++i) {
       const VirtAddr at = base + random(8) * kPageBytes + random(12) * 64;

@@ -34,6 +34,48 @@ TEST(EveryShippedSystem, RunsWithItsOraclesOn) {
   }
 }
 
+Outcome run_with_pairs(const SystemSpec& system, std::shared_ptr<const Workload> workload) {
+  RunRequest request;
+  request.system = system;
+  request.applications = {std::move(workload)};
+  request.check = true;
+  request.per_unit = true;
+  return Outcome(run(request));
+}
+
+/// Whatever crosses a link is of one kind and between two devices: lines, control, copies, translation messages, pages,
+/// invalidations.
+TEST(Links, CountEveryByteByKindAndByPair) {
+  const auto copying = small("FIR", {{"n", 4096}, {"copies", 1}});
+  const auto transposing = small("MT", {{"width", 256}});
+  const std::vector<std::pair<SystemSpec, std::shared_ptr<const Workload>>> runs = {
+      {load_system("rec-4gpu", {}).spec, transposing},      {load_system("mmu-4gpu", {}).spec, transposing},
+      {load_system("finepack-4gpu", {}).spec, transposing}, {load_system("ring-8gpu", {}).spec, transposing},
+      {load_system("ideal-4gpu", {}).spec, copying},
+  };
+  for (const auto& [system, workload] : runs) {
+    SCOPED_TRACE(system.name);
+    const Outcome run = run_with_pairs(system, workload);
+    EXPECT_EQ(run.count("link.bytes"), run.count("gpus.link.received_bytes") + run.count("host.link.received_bytes"));
+    std::uint64_t pairs = 0;
+    for (const StatValue& value : run.result.statistics) {
+      if (value.name.find(".link.to_") != std::string::npos && value.name.ends_with(".bytes")) pairs += value.count;
+    }
+    EXPECT_EQ(run.count("link.bytes"), pairs);
+  }
+}
+
+/// A page is a write of 4 KiB, with the header of its packet.
+TEST(Links, CarryTheHeadersOfPagesThatMigrate) {
+  const SystemSpec system = load_system("mmu-4gpu", {}).spec;
+  const Outcome run = simulate(system, {small("MT", {{"width", 256}})});
+  const std::uint64_t pages = run.count("uvm.migration.count");
+  EXPECT_GT(pages, 0U);
+  EXPECT_EQ(run.count("gpus.link.page_packets") + run.count("host.link.page_packets"), pages);
+  EXPECT_EQ(run.count("gpus.link.page_bytes") + run.count("host.link.page_bytes"),
+            pages * (kPageBytes + system.link.header));
+}
+
 TEST(Mixes, CountFirstExecutionsOnlyAndRunTheShortOnesAgain) {
   const SystemSpec system = test_system({"gpus=2"});
   const auto longer = small("KM", {{"points", 2048}});
