@@ -36,11 +36,11 @@ constexpr unsigned kCus = 4;
 /// GPU g.
 class Scene {
  public:
-  explicit Scene(std::vector<std::string> more = {}, const std::vector<std::string>& system = {}) {
+  explicit Scene(std::vector<std::string> more = {}, const std::vector<std::string>& designs = {}) {
     std::vector<std::string> overrides = {"gpu.shader_arrays=1", "gpu.cus_per_array=4", "dispatch.policy=blocks",
                                           "remote_cache=l1l2", "coherence=directory"};
     overrides.insert(overrides.end(), more.begin(), more.end());
-    system_ = test_system(overrides, system.empty() ? "rec-4gpu" : system.front());
+    system_ = load_system_with(designs, "rec-4gpu", overrides).spec;
     base_ = script_->buffer(kGpus * kPageBytes, Placement::Interleave);
   }
 
@@ -53,6 +53,8 @@ class Scene {
       return play(base_, mine);
     });
   }
+  /// The host copies a new page over that of a GPU.
+  void copy_in(unsigned home) { script_->add_copy({.from = {}, .to = base_ + home * kPageBytes, .bytes = kPageBytes}); }
   Outcome run() const { return simulate(system_, {script_}); }
 
  private:
@@ -219,6 +221,14 @@ TEST(CoherenceProtocol, ReplacedEntriesInvalidateUnnecessarily) {
   EXPECT_EQ(run.count("gpu1.l2.lookup.misses_after_eviction_invalidation"), 1U);
 }
 
+TEST(CoherenceProtocol, InvalidationOfABlockDropsAllItsLines) {
+  Scene scene({}, {"hmg"});
+  scene.kernel({{1, 0, 0}, {1, 1, 0, Kind::Load, 2}, {0, 0, 3000, Kind::Store, 1}});
+  const Outcome run = scene.run();
+  EXPECT_EQ(run.count("gpu0.invalidation.sent_write"), 1U);
+  EXPECT_EQ(run.count("gpu1.invalidation.hit_collateral"), 2U);
+}
+
 TEST(CoherenceProtocol, AtomicsInvalidateAndAreTrackedAsWrites) {
   Scene scene;
   scene.kernel({{1, 0, 0}, {2, 0, 0}, {1, 1, 3000, Kind::Atomic}, {0, 0, 6000, Kind::Store}});
@@ -306,6 +316,33 @@ TEST(CoherenceProtocol, BoundaryWaitsForInvalidationsInFlight) {
   EXPECT_EQ(requests(run, 1), 2U) << "the third kernel must not find the old line";
 }
 
+/// The way over the host is quick, and the one between GPUs is long.
+TEST(CoherenceProtocol, BoundaryWaitsForInvalidationsThatTakeLongerThanTheHost) {
+  Scene scene({"link.latency=5000", "link.host_latency=2"});
+  scene.kernel({{1, 0, 0}});
+  scene.kernel({{0, 0, 0, Kind::Store}});
+  scene.kernel({{1, 1, 0}});
+  EXPECT_EQ(requests(scene.run(), 1), 2U) << "the third kernel must not find the old line";
+}
+
+TEST(CoherenceProtocol, CopyInvalidatesWhatItOverwrites) {
+  Scene scene;
+  scene.kernel({{1, 0, 0}});
+  scene.copy_in(0);
+  scene.kernel({{1, 1, 0}});
+  const Outcome run = scene.run();
+  EXPECT_EQ(hits(run, 1), 1U);
+  EXPECT_EQ(requests(run, 1), 2U);
+}
+
+TEST(CoherenceProtocol, KernelWaitsForInvalidationsOfACopy) {
+  Scene scene({"link.latency=5000", "link.host_latency=2"});
+  scene.kernel({{1, 0, 0}});
+  scene.copy_in(0);
+  scene.kernel({{1, 1, 0}});
+  EXPECT_EQ(requests(scene.run(), 1), 2U) << "the second kernel must not find the old line";
+}
+
 TEST(CoherenceProtocol, ReleaseWritesBackAndKeepsTheLine) {
   Scene scene;
   scene.kernel({{0, 0, 0, Kind::StoreLine}});
@@ -360,6 +397,12 @@ TEST(CoherenceProtocol, LitmusOfWorkgroupScope) {
   const Outcome run = scene.run();
   EXPECT_EQ(run.count("gpu1.l2.lookup.remote_reads"), 1U) << "the L1 keeps its lines";
   EXPECT_EQ(run.count("gpus.invalidation.fences"), 0U);
+}
+
+TEST(CoherenceProtocol, SystemFencesWithoutADirectoryKeepNothingThatIsUnderWay) {
+  Scene scene({"coherence=boundary"});
+  scene.kernel({{1, 0, 0}, {1, 1, 100, Kind::FenceSystem}, {1, 2, 3000}});
+  EXPECT_EQ(requests(scene.run(), 1), 2U) << "the line that the fence met on its way is old";
 }
 
 TEST(CoherenceProtocol, SystemFencesWithoutADirectoryDropRemoteLines) {

@@ -61,6 +61,11 @@ TEST_P(EpisodesInProcess, FindNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Some, EpisodesInProcess, testing::Range<std::uint64_t>(0, kSanitized ? 3 : 15));
 
+/// Episodes that notice a fault of the kind that few do: a page's copies that stay behind, an answer that an
+/// invalidation has overtaken, a fill kept over an acquire, requests that pass one another, invalidations of several
+/// lines.
+INSTANTIATE_TEST_SUITE_P(Rare, EpisodesInProcess, testing::Values(750'006, 750'010, 750'070, 750'071, 750'004));
+
 TEST(RandomTester, MeetsEveryPairAndFindsNothingInMinutes) {
   const SoakResult result = run_some(1'000'000, kMany);
   EXPECT_EQ(failures(result), "");
