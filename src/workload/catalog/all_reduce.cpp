@@ -55,7 +55,7 @@ WorkloadInfo info() {
                "shot by loads, with the result in a buffer of its own",
                0, 0, 4));
   parameters.push_back(
-      constant("chunks", "chunks of the buffer that are under way in a tree, each on another level", 8, 1, 1024));
+      constant("chunks", "chunks of the buffer that are under way in a tree, each on another level", 4, 1, 1024));
   return {.name = "AllReduce",
           .title = "sum of the buffers of all ranks on every rank",
           .suite = "collectives",
