@@ -109,6 +109,14 @@ void add_links(Table& table, const Report& report, double seconds) {
   table.row({"link traffic", size_text(*bytes), note});
 }
 
+void add_collective(Table& table, const RunResult& result) {
+  const auto algorithm = find(result, "collective.algorithm_bandwidth");
+  const auto bus = find(result, "collective.bus_bandwidth");
+  if (!algorithm || !bus) return;
+  table.row(
+      {"bus bandwidth", rate_text(1e9 * *bus), fmt::format("algorithm bandwidth {}", rate_text(1e9 * *algorithm))});
+}
+
 /// Lines of other GPUs in L2 caches, and what keeps them right.
 void add_coherence(Table& table, const RunResult& result) {
   add_hits(table, result, "remote L2 hits", "gpus.l2.remote.read_hits", "gpus.l2.remote.reads",
@@ -189,6 +197,7 @@ std::string summary(const Report& report, const Terminal& terminal) {
   add_hits(table, result, "L2 hits", "gpus.l2.read_hits", "gpus.l2.reads", "reads");
   add_dram(table, report, seconds);
   add_links(table, report, seconds);
+  add_collective(table, result);
   add_coherence(table, result);
   add_translation(table, result);
   Table host({{"", Align::Left}, {"", Align::Right}, {"", Align::Left, Tint::Dim}}, 2);

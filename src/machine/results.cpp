@@ -228,6 +228,18 @@ void Results::add_launches(StatTable& table, RunResult& result) {
   }
 }
 
+/// The bandwidths of a collective operation, as they are told of communication libraries.
+void Results::add_collective(StatTable& table, Cycle cycles) {
+  if (machine_.processes.size() != 1 || cycles == 0) return;
+  const std::optional<CollectiveWork> work = machine_.processes.front().workload->collective();
+  if (!work) return;
+  const double seconds = static_cast<double>(cycles) / static_cast<double>(machine_.request.system.gpu.clock.hertz);
+  const double bandwidth = static_cast<double>(work->bytes) / seconds / 1e9;
+  table.set("collective.bytes", work->bytes);
+  table.set_ratio("collective.algorithm_bandwidth", bandwidth);
+  table.set_ratio("collective.bus_bandwidth", bandwidth * work->bus_factor);
+}
+
 RunResult Results::collect() {
   RunResult result;
   StatTable table = statistics();
@@ -238,6 +250,7 @@ RunResult Results::collect() {
   table.set("run.instructions", result.instructions);
   table.set("run.accesses", result.accesses);
   table.set("run.launches", result.launches.size());
+  add_collective(table, result.cycles);
   result.statistics = table.values();
   result.series = series_;
   if (machine_.request.timeline.on) gather_timeline(machine_.engine, machine_.request.timeline.most, result);

@@ -30,6 +30,7 @@ class Results {
   void add_series(const SharingStats& sharing);
   void add_processes(StatTable& table);
   void add_launches(StatTable& table, RunResult& result);
+  void add_collective(StatTable& table, Cycle cycles);
 
   Machine& machine_;
   std::vector<Series> series_;

@@ -102,6 +102,13 @@ std::vector<StatInfo> list_statistics() {
       {"app<a>.instructions", "instructions", "Wavefront instructions of the first execution of an application."},
       {"app<a>.accesses", "lines", "Line accesses of the first execution of an application."},
       {"app<a>.launches", "launches", "Kernel launches of the first execution of an application."},
+      {"collective.bytes", "bytes",
+       "Bytes of the buffer of a rank in a collective operation, for every time that it ran."},
+      {"collective.algorithm_bandwidth", "GB/s",
+       "Algorithm bandwidth of a collective operation: bytes of the buffer of a rank over the time that it took."},
+      {"collective.bus_bandwidth", "GB/s",
+       "Bus bandwidth of a collective operation: what every rank must send at least, over the time that it took; it is "
+       "the algorithm bandwidth times 2(G-1)/G for an all-reduce among G ranks, and times (G-1)/G for the others."},
       {"link.packets", "packets", "Packets sent by all devices."},
       {"link.bytes", "bytes", "Bytes of the packets sent by all devices, headers included."},
   };
@@ -195,6 +202,7 @@ std::uint64_t StatTable::at(const std::string& name) const {
 
 void StatTable::merge(const std::string& prefix, const StatTable& other) {
   for (const auto& [name, value] : other.counters_) counters_[prefix + name] += value;
+  for (const auto& [name, value] : other.ratios_) ratios_[prefix + name] = value;
   for (const auto& [name, value] : other.histograms_) histograms_[prefix + name].merge(value);
 }
 
@@ -234,6 +242,7 @@ std::vector<StatValue> StatTable::values() const {
   if (all.contains("uvm.faults")) {
     per_kilo_instruction("run.pfpki", at(all.contains("gpus.gmmu.far_faults") ? "gpus.gmmu.far_faults" : "uvm.faults"));
   }
+  for (const auto& [name, value] : ratios_) out.push_back({name, true, 0, value});
   for (const auto& [name, histogram] : histograms_) {
     for (std::size_t bin = 0; bin < histogram.bins.size(); ++bin) {
       if (histogram.bins[bin] == 0) continue;

@@ -51,6 +51,7 @@ class StatTable {
   void set(const std::string& name, std::uint64_t value) { counters_[name] = value; }
   void increase(const std::string& name, std::uint64_t by) { counters_[name] += by; }
   std::uint64_t at(const std::string& name) const;
+  void set_ratio(const std::string& name, double value) { ratios_[name] = value; }
   /// Adds another table's values, each name behind `prefix`.
   void merge(const std::string& prefix, const StatTable& other);
 
@@ -70,6 +71,7 @@ class StatTable {
   };
 
   std::map<std::string, std::uint64_t> counters_;
+  std::map<std::string, double> ratios_;
   std::map<std::string, Histogram> histograms_;
 };
 

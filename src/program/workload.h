@@ -79,6 +79,13 @@ struct Sync {};
 /// Steps follow one another: each begins when the one before has ended.
 using Step = std::variant<LaunchStep, Copy, HostPhase, Sync>;
 
+/// A collective operation among ranks, by which its bandwidth is told: algorithm bandwidth is `bytes` over time, and
+/// bus bandwidth `bus_factor` times as much.
+struct CollectiveWork {
+  std::uint64_t bytes = 0;  ///< of the buffer of a rank, for every time that the operation runs
+  double bus_factor = 1;
+};
+
 /// Buffers follow each other from here on; what lies below belongs to nobody.
 inline constexpr VirtAddr kFirstBuffer{std::uint64_t{4} << 30};
 
@@ -95,6 +102,8 @@ class Workload {
 
   /// The stream of one wavefront of one launch.
   virtual Stream wavefront(std::size_t launch, const Wave& wave) const = 0;
+  /// Of a workload that is one collective operation.
+  virtual std::optional<CollectiveWork> collective() const { return std::nullopt; }
 
  protected:
   /// Gives a buffer the next page-aligned virtual addresses.

@@ -19,6 +19,9 @@ constexpr std::size_t kLargestFrame = 320;
 std::shared_ptr<const Workload> tiny(const std::string& name) {
   static const std::map<std::string, std::vector<ParameterSetting>> kTiny{
       {"AES", {{"bytes", 4096}}},
+      {"AllGather", {{"bytes", 7680}, {"ranks", 3}, {"items", 128}}},
+      {"AllReduce", {{"bytes", 6000}, {"ranks", 5}, {"items", 128}, {"algorithm", 1}, {"chunks", 3}}},
+      {"AllToAll", {{"bytes", 7680}, {"ranks", 5}, {"items", 128}}},
       {"ATAX", {{"nx", 300}, {"ny", 70}}},
       {"BackProp", {{"n", 48}}},
       {"BICG", {{"nx", 300}, {"ny", 70}, {"wg", 32}}},
@@ -65,6 +68,7 @@ std::shared_ptr<const Workload> tiny(const std::string& name) {
       {"MVT", {{"n", 70}, {"bytes", 8}}},
       {"NW", {{"n", 64}}},
       {"Prefill", {{"width", 64}, {"heads", 4}, {"tokens", 20}, {"context", 24}, {"ranks", 2}, {"bytes", 2}}},
+      {"ReduceScatter", {{"bytes", 7680}, {"ranks", 3}, {"items", 128}, {"word", 8}, {"direct", 1}}},
       {"ResNet18", {{"first_part", 7}, {"parts", 3}}},
       {"VGG16", {{"first_part", 12}, {"parts", 2}, {"ranks", 3}, {"phases", 15}, {"exchange", 1}, {"shared", 1}}},
       {"PR", {{"n", 64}, {"m", 2000}, {"iterations", 2}}},

@@ -54,7 +54,7 @@ void Decoder::add_residual(const Tensor& from, const Tensor& other, const Tensor
 }
 
 void Decoder::add_up(const Tensor& array, std::uint64_t count) {
-  ring(array, received_, count * bytes_ / kWord, false);
+  ring(array, received_, {count * bytes_ / kWord, ranks()}, false);
 }
 
 std::vector<WorkloadParameter> decoder_parameters(const std::array<std::uint64_t, 3>& width,

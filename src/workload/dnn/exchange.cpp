@@ -1,71 +1,34 @@
-// How the ranks add up their arrays: around a ring, all to all, or by loads from everybody. 1024 items of each rank
-// stride through what is exchanged, so that a wavefront stores whole lines.
-#include "workload/dnn/kernels.h"
+// How the ranks add up their arrays: around a ring, all to all, or by loads from everybody.
+#include "workload/dnn/exchange.h"
 
 namespace nearfar::dnn {
 namespace {
 
-constexpr std::uint64_t kItems = 1024;
-
-/// Where a wavefront stands in a piece.
-struct At {
-  std::uint64_t element;   ///< of lane 0, in the piece
-  std::uint64_t length;    ///< of the piece
-  std::uint32_t lanes;     ///< of the wavefront
-  std::uint32_t copy = 0;  ///< which of several arrays
-
-  std::uint32_t live() const { return static_cast<std::uint32_t>(std::min<std::uint64_t>(lanes, length - element)); }
-};
-
-Launch striding() { return linear_launch("", kItems, kGroup, Split::Offset); }
-
-Stream push(VirtAddr from, VirtAddr to, At at) {
-  const auto own = load(4, [&] { return Row{from + 4 * at.element, at.live()}; });
-  const auto peers = store(4, [&] { return Row{to + 4 * at.element, at.live()}; });
-  co_yield salu(8);
-  for (; at.element < at.length; at.element += kItems) {
-    co_yield valu(3);
-    co_yield own;
-    co_yield wait(0);
-    co_yield peers;
-  }
-  co_yield salu(1);
+/// What rank `sender` sends lies in its place among those that a rank receives: without the receiver's own.
+std::uint64_t place_among(std::uint64_t sender, std::uint64_t receiver) {
+  return sender < receiver ? sender : sender - 1;
 }
 
-Stream reduce(const Reduce& r, VirtAddr received, VirtAddr own, At at) {
-  const auto theirs = load(4, [&] {
-    return Row{received + 4 * (at.copy * r.pieces.longest() + at.element), at.live()};
-  });
-  const auto mine = load(4, [&] { return Row{own + 4 * at.element, at.live()}; });
-  const auto result = store(4, [&] { return Row{own + 4 * at.element, at.live()}; });
-  co_yield salu(8);
-  for (; at.element < at.length; at.element += kItems) {
-    co_yield valu(3);
-    for (at.copy = 0; at.copy < r.copies; ++at.copy) co_yield theirs;
-    co_yield mine;
-    co_yield wait(0);
-    co_yield valu(static_cast<unsigned>(r.copies) + (r.average ? 1 : 0));
-    co_yield result;
-  }
-  co_yield salu(1);
+/// Where rank `rank` stores a piece in a peer's array.
+std::uint64_t place_of(const Scatter& s, std::uint64_t rank, std::uint64_t peer) {
+  return s.sent == Sent::Theirs ? place_among(rank, peer) * s.pieces.longest() : s.pieces.begin(rank);
 }
 
-/// The ranks after this one, one after the other. What rank r sends lies in its place among those that a rank receives:
-/// the r-th without the receiver's own.
+/// The ranks after this one, one after the other.
 Stream scatter(const Scatter& s, std::uint64_t rank, At at) {
   const std::uint64_t begin = at.element;
   std::uint64_t peer = rank;
-  const auto own = load(4, [&] {
-    return Row{s.from.on(rank) + 4 * (s.pieces.begin(s.own ? rank : peer) + at.element), at.live()};
+  const auto own = load(at.word, [&] {
+    return Row{s.from.on(rank) + at.word * (s.pieces.begin(s.sent == Sent::Own ? rank : peer) + at.element), at.live()};
   });
-  const auto peers = store(4, [&] {
-    const std::uint64_t to = s.own ? s.pieces.begin(rank) : (rank < peer ? rank : rank - 1) * s.pieces.longest();
-    return Row{s.to.on(peer) + 4 * (to + at.element), at.live()};
+  const auto peers = store(at.word, [&] {
+    return Row{s.to.on(peer) + at.word * (place_of(s, rank, peer) + at.element), at.live()};
   });
   co_yield salu(8);
-  for (peer = (rank + 1) % s.pieces.ranks; peer != rank; peer = (peer + 1) % s.pieces.ranks) {
-    at.length = s.pieces.length(s.own ? rank : peer);
-    for (at.element = begin; at.element < at.length; at.element += kItems) {
+  for (; at.copy < s.pieces.ranks - (s.sent == Sent::Swapped ? 0 : 1); ++at.copy) {
+    peer = (rank + 1 + at.copy) % s.pieces.ranks;
+    at.length = s.pieces.length(s.sent == Sent::Own ? rank : peer);
+    for (at.element = begin; at.element < at.length; at.element += at.items) {
       co_yield valu(3);
       co_yield own;
       co_yield wait(0);
@@ -75,15 +38,31 @@ Stream scatter(const Scatter& s, std::uint64_t rank, At at) {
   co_yield salu(1);
 }
 
-Stream pull(const Pull& p, std::uint64_t rank, At at) {
-  const auto theirs = load(4, [&] { return Row{p.from.on(at.copy) + 4 * at.element, at.live()}; });
-  const auto result = store(4, [&] { return Row{p.to.on(rank) + 4 * at.element, at.live()}; });
+Stream spread(const Spread& s, std::uint64_t rank, At at) {
+  const auto own = load(at.word, [&] { return Row{s.from.on(rank) + at.offset(), at.live()}; });
+  const auto peers = store(at.word, [&] {
+    const std::uint64_t peer = (rank + at.copy) % s.pieces.ranks;
+    return Row{s.to.on(peer) + at.word * place_among(rank, peer) * at.length + at.offset(), at.live()};
+  });
   co_yield salu(8);
-  for (; at.element < at.length; at.element += kItems) {
+  for (; at.element < at.length; at.element += at.items) {
+    co_yield valu(3);
+    co_yield own;
+    co_yield wait(0);
+    for (at.copy = 1; at.copy < s.pieces.ranks; ++at.copy) co_yield peers;
+  }
+  co_yield salu(1);
+}
+
+Stream pull(const Pull& p, std::uint64_t rank, At at) {
+  const auto theirs = load(at.word, [&] { return Row{p.from.on(at.copy) + at.offset(), at.live()}; });
+  const auto result = store(at.word, [&] { return Row{p.to.on(rank) + at.offset(), at.live()}; });
+  co_yield salu(8);
+  for (; at.element < at.length; at.element += at.items) {
     co_yield valu(3);
     for (at.copy = 0; at.copy < p.pieces.ranks; ++at.copy) co_yield theirs;
     co_yield wait(0);
-    co_yield valu(static_cast<unsigned>(p.pieces.ranks));
+    co_yield valu(static_cast<unsigned>(p.pieces.ranks) * (at.word / 4));
     co_yield result;
   }
   co_yield salu(1);
@@ -91,32 +70,71 @@ Stream pull(const Pull& p, std::uint64_t rank, At at) {
 
 }  // namespace
 
-Launch grid(const Push&) { return striding(); }
-Launch grid(const Reduce&) { return striding(); }
-Launch grid(const Scatter&) { return striding(); }
-Launch grid(const Pull&) { return striding(); }
+Launch striding(const Striding& by) { return linear_launch("", by.items, kGroup, Split::Offset); }
+
+Stream push(VirtAddr from, VirtAddr to, At at) {
+  const auto own = load(at.word, [&] { return Row{from + at.offset(), at.live()}; });
+  const auto peers = store(at.word, [&] { return Row{to + at.offset(), at.live()}; });
+  co_yield salu(8);
+  for (; at.element < at.length; at.element += at.items) {
+    co_yield valu(3);
+    co_yield own;
+    co_yield wait(0);
+    co_yield peers;
+  }
+  co_yield salu(1);
+}
+
+Stream reduce(Addends received, VirtAddr own, At at) {
+  const auto theirs = load(at.word, [&] {
+    return Row{received.first + received.apart * at.copy + at.offset(), at.live()};
+  });
+  const auto mine = load(at.word, [&] { return Row{own + at.offset(), at.live()}; });
+  const auto result = store(at.word, [&] { return Row{own + at.offset(), at.live()}; });
+  co_yield salu(8);
+  for (; at.element < at.length; at.element += at.items) {
+    co_yield valu(3);
+    for (at.copy = 0; at.copy < received.copies; ++at.copy) co_yield theirs;
+    co_yield mine;
+    co_yield wait(0);
+    co_yield valu((received.copies + received.average) * (at.word / 4));
+    co_yield result;
+  }
+  co_yield salu(1);
+}
+
+Launch grid(const Push& kernel) { return striding(kernel.by); }
+Launch grid(const Reduce& kernel) { return striding(kernel.by); }
+Launch grid(const Scatter& kernel) { return striding(kernel.by); }
+Launch grid(const Spread& kernel) { return striding(kernel.by); }
+Launch grid(const Pull& kernel) { return striding(kernel.by); }
 
 Stream stream(const Push& kernel, const Wave& wave) {
   const std::uint64_t rank = wave.group_z, next = (rank + 1) % kernel.pieces.ranks;
   const std::uint64_t piece = (rank + kernel.ahead) % kernel.pieces.ranks;
-  const std::uint64_t begin = 4 * kernel.pieces.begin(piece);
+  const std::uint64_t begin = kernel.by.word * kernel.pieces.begin(piece);
   return push(kernel.from.on(rank) + begin, kernel.to.on(next) + begin,
-              {wave.item(0), kernel.pieces.length(piece), wave.lanes});
+              At(wave, kernel.by, kernel.pieces.length(piece)));
 }
 
 Stream stream(const Reduce& kernel, const Wave& wave) {
   const std::uint64_t piece = (wave.group_z + kernel.ahead) % kernel.pieces.ranks;
-  const std::uint64_t begin = 4 * kernel.pieces.begin(piece);
-  return reduce(kernel, kernel.received.on(wave.group_z) + (kernel.stacked ? 0 : begin),
-                kernel.own.on(wave.group_z) + begin, {wave.item(0), kernel.pieces.length(piece), wave.lanes});
+  const std::uint64_t begin = kernel.by.word * kernel.pieces.begin(piece);
+  const Addends received{.first = kernel.received.on(wave.group_z) + (kernel.stacked ? 0 : begin),
+                         .apart = kernel.by.word * kernel.pieces.longest(),
+                         .copies = static_cast<std::uint32_t>(kernel.copies),
+                         .average = kernel.average ? 1U : 0U};
+  return reduce(received, kernel.own.on(wave.group_z) + begin, At(wave, kernel.by, kernel.pieces.length(piece)));
 }
 
-Stream stream(const Scatter& kernel, const Wave& wave) {
-  return scatter(kernel, wave.group_z, {wave.item(0), 0, wave.lanes});
+Stream stream(const Scatter& kernel, const Wave& wave) { return scatter(kernel, wave.group_z, At(wave, kernel.by, 0)); }
+
+Stream stream(const Spread& kernel, const Wave& wave) {
+  return spread(kernel, wave.group_z, At(wave, kernel.by, kernel.pieces.total));
 }
 
 Stream stream(const Pull& kernel, const Wave& wave) {
-  return pull(kernel, wave.group_z, {wave.item(0), kernel.pieces.total, wave.lanes});
+  return pull(kernel, wave.group_z, At(wave, kernel.by, kernel.pieces.total));
 }
 
 }  // namespace nearfar::dnn

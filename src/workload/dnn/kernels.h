@@ -99,11 +99,18 @@ struct RowPass {
   std::uint32_t bytes = 4;
 };
 
+/// How the items of a rank go through what the ranks exchange: each takes a word, then the one `items` words later.
+struct Striding {
+  std::uint32_t items = 1024;
+  std::uint32_t word = 4;  ///< bytes; pieces are counted in words
+};
+
 /// A step of the ring: every rank stores a piece of its array into the next rank's.
 struct Push {
   Tensor from, to;
   Pieces pieces;
   std::uint64_t ahead = 0;  ///< rank r sends piece (r + ahead) mod ranks
+  Striding by{};
 };
 
 /// A rank adds what it has received to its own.
@@ -114,20 +121,54 @@ struct Reduce {
   std::uint64_t copies = 1;  ///< received
   bool stacked = false;      ///< they lie one after the other, each a longest piece long; else at the piece's own place
   bool average = false;
+  Striding by{};
 };
 
-/// Every rank stores into all others at once: to each its piece, or its own piece to each.
+/// What every rank stores into all others at once.
+enum class Sent : std::uint8_t {
+  Theirs,  ///< to each its piece, where those of all senders lie one after the other
+  Own,     ///< the own piece to each, to its own place
+  Swapped  ///< to each its piece, to the place of the sender's piece; the one for itself too
+};
+
 struct Scatter {
   Tensor from, to;
   Pieces pieces;
-  bool own = false;
+  Sent sent = Sent::Theirs;
+  Striding by{};
+};
+
+/// Every rank stores its whole array into all others, where those of all senders lie one after the other.
+struct Spread {
+  Tensor from, to;
+  Pieces pieces;
+  Striding by{};
 };
 
 /// Every rank loads everybody's array and keeps the sum.
 struct Pull {
   Tensor from, to;
   Pieces pieces;
+  Striding by{};
 };
+
+/// A step of a tree, in which every level of it works on another chunk of the arrays.
+struct TreeStep {
+  Tensor own, received;  ///< received: two arrays one after the other, of the left and of the right child
+  Tree tree;
+  Pieces chunks;
+  std::uint64_t step = 0;
+  Striding by{};
+};
+
+/// Ranks store what they have added up into their parents' received arrays.
+struct Climb : TreeStep {};
+
+/// Ranks add what their children have stored to their own.
+struct Join : TreeStep {};
+
+/// Ranks store the sum into their children's arrays.
+struct Descend : TreeStep {};
 
 /// y = w·x, a wavefront a row, with x in local memory.
 struct Gemv {
@@ -148,7 +189,7 @@ struct Attend {
 };
 
 using Kernel = std::variant<Unroll, Gemm, Gather, Map, Sum, Pool, Moments, Softmax, RowPass, Push, Reduce, Scatter,
-                            Pull, Gemv, Attend>;
+                            Spread, Pull, Climb, Join, Descend, Gemv, Attend>;
 
 /// The grid of one rank; the network adds the ranks.
 Launch grid(const Unroll& kernel);
@@ -163,7 +204,9 @@ Launch grid(const RowPass& kernel);
 Launch grid(const Push& kernel);
 Launch grid(const Reduce& kernel);
 Launch grid(const Scatter& kernel);
+Launch grid(const Spread& kernel);
 Launch grid(const Pull& kernel);
+Launch grid(const TreeStep& kernel);
 Launch grid(const Gemv& kernel);
 Launch grid(const Attend& kernel);
 
@@ -179,7 +222,11 @@ Stream stream(const RowPass& kernel, const Wave& wave);
 Stream stream(const Push& kernel, const Wave& wave);
 Stream stream(const Reduce& kernel, const Wave& wave);
 Stream stream(const Scatter& kernel, const Wave& wave);
+Stream stream(const Spread& kernel, const Wave& wave);
 Stream stream(const Pull& kernel, const Wave& wave);
+Stream stream(const Climb& kernel, const Wave& wave);
+Stream stream(const Join& kernel, const Wave& wave);
+Stream stream(const Descend& kernel, const Wave& wave);
 Stream stream(const Gemv& kernel, const Wave& wave);
 Stream stream(const Attend& kernel, const Wave& wave);
 

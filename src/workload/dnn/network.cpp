@@ -27,19 +27,4 @@ void Network::add(const char* name, const Kernel& kernel) {
   kernels_.push_back(kernel);
 }
 
-void Network::ring(const Tensor& array, const Tensor& received, std::uint64_t floats, bool average) {
-  const Pieces pieces{floats, ranks_};
-  for (std::uint64_t s = 0; s + 1 < ranks_; ++s) {
-    add("push", Push{.from = array, .to = received, .pieces = pieces, .ahead = ranks_ - s});
-    add("reduce", Reduce{.received = received,
-                         .own = array,
-                         .pieces = pieces,
-                         .ahead = ranks_ - s - 1,
-                         .average = average && s + 2 == ranks_});
-  }
-  for (std::uint64_t s = 0; s + 1 < ranks_; ++s) {
-    add("push", Push{.from = array, .to = array, .pieces = pieces, .ahead = ranks_ + 1 - s});
-  }
-}
-
 }  // namespace nearfar::dnn

@@ -24,9 +24,26 @@ class Network : public Workload {
   Tensor shared(const std::string& name, std::uint64_t bytes);
   void add(const char* name, const Kernel& kernel);
 
-  /// Adds up an array of floats that every rank has, around the ring: everybody's has the sum, or the mean, in the end.
-  /// `received` is as long.
-  void ring(const Tensor& array, const Tensor& received, std::uint64_t floats, bool average);
+  /// Collective operations on an array that every rank has; `received` is where others store what is to be added. Each
+  /// step is a launch: it begins when all ranks have ended the one before.
+  /// @{
+  /// Everybody's has the sum, or the mean, in the end. `received` is as long.
+  void ring(const Tensor& array, const Tensor& received, const Pieces& pieces, bool average, const Striding& by = {});
+  /// The first half of it: rank r begins with piece r + first, and ends with the sum of piece r + first + 1.
+  void ring_reduce(const Tensor& array, const Tensor& received, const Pieces& pieces, std::uint64_t first, bool average,
+                   const Striding& by);
+  /// The second half: rank r has piece r + first, and in the end everybody has all.
+  void ring_gather(const Tensor& array, const Pieces& pieces, std::uint64_t first, const Striding& by);
+  /// Every rank adds up a piece that all others store into it. `received` has room for the others' pieces.
+  void direct_reduce(const Tensor& array, const Tensor& received, const Pieces& pieces, bool average,
+                     const Striding& by = {});
+  /// Every rank stores its piece into all others.
+  void direct_gather(const Tensor& array, const Pieces& pieces, const Striding& by = {});
+  /// Every rank adds up everything that all others store into it. `received` has room for the others' arrays.
+  void one_shot(const Tensor& array, const Tensor& received, std::uint64_t words, const Striding& by);
+  /// Up a binary tree and down again, in chunks. `received` is twice as long.
+  void tree(const Tensor& array, const Tensor& received, const Pieces& chunks, const Striding& by);
+  /// @}
 
  private:
   std::uint64_t ranks_;

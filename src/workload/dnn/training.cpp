@@ -253,16 +253,10 @@ void Training::exchange(const Span& span) {
   const Tensor own = weight_gradients_.after(4 * span.first), received = received_.after(4 * span.first);
   const Pieces pieces{span.length(), ranks()};
   switch (exchange_) {
-    case kRing: ring(own, received, span.length(), true); break;
+    case kRing: ring(own, received, pieces, true); break;
     case kAllToAll:
-      add("scatter", Scatter{.from = own, .to = received, .pieces = pieces});
-      add("reduce", Reduce{.received = received,
-                           .own = own,
-                           .pieces = pieces,
-                           .copies = ranks() - 1,
-                           .stacked = true,
-                           .average = true});
-      add("gather", Scatter{.from = own, .to = own, .pieces = pieces, .own = true});
+      direct_reduce(own, received, pieces, true);
+      direct_gather(own, pieces);
       break;
     default: add("pull", Pull{.from = own, .to = received, .pieces = pieces});
   }
