@@ -2,6 +2,7 @@
 // the end, computed along their streams and, beside that, plainly.
 #include <gtest/gtest.h>
 
+#include "config/error.h"
 #include "workload/replay.h"
 
 namespace nearfar::replicated_stencils_test {
@@ -239,6 +240,99 @@ TEST(ReplicatedDiffusion, ComputesTheSameInEveryParadigm) {
       EXPECT_NEAR(memory[at], cube(x, y, z), 1e-9) << x << " " << y << " " << z << " paradigm " << exchange;
     });
   }
+}
+
+TEST(ReplicatedWaves, PublishTheFacesOfTheClosedForm) {
+  const auto eqwp = make("EQWP", {{"ranks", 4}});
+  Traffic::Pair along_x, along_z;
+  for (std::size_t l = 0; l < 4; ++l) {
+    const Traffic traffic = traffic_of(*eqwp, 4, l);
+    EXPECT_EQ(traffic.foreign_loads, 0U);
+    for (const auto& [ranks, pair] : traffic.pairs) {
+      const auto& [from, to] = ranks;
+      EXPECT_NE(from + to, 3U) << "neither 0 and 3 nor 1 and 2 are neighbours";
+      if (from != 0) continue;
+      Traffic::Pair& sum = to == 1 ? along_x : along_z;
+      sum.transfers += pair.transfers;
+      sum.bytes += pair.bytes;
+      sum.small += pair.small;
+      for (const auto& [size, times] : pair.sizes) sum.sizes[size] += times;
+    }
+  }
+  EXPECT_EQ(along_x.transfers, 9U * 32 * 32);
+  EXPECT_EQ(along_x.bytes, 72U * 32 * 32);
+  EXPECT_EQ(along_x.sizes.size(), 1U);
+  EXPECT_EQ(along_z.bytes, 72U * 32 * 32);
+  EXPECT_EQ(copied_bytes(*make("EQWP", {{"ranks", 4}, {"exchange", kCopies}})), 4U * (72 * 32 * 32 + 72 * 32 * 32));
+}
+
+TEST(ReplicatedWaves, TouchAboutTheLinesCounted) {
+  const auto eqwp = make("EQWP", {{"ranks", 4}});
+  std::uint64_t lines = 0;
+  for (std::size_t l = 0; l < 4; ++l) {
+    const Traffic traffic = traffic_of(*eqwp, 4, l);
+    lines += traffic.loaded_lines + traffic.stored_lines;
+  }
+  EXPECT_NEAR(static_cast<double>(lines), 0.61e6, 0.1 * 0.61e6);
+}
+
+/// Every cell that a neighbour has a copy of is the same there.
+TEST(ReplicatedWaves, LeaveTheSameFacesInEveryParadigm) {
+  constexpr std::uint64_t kNx = 18, kNy = 20, kNz = 8;  // of a rank
+  for (const std::uint64_t exchange : {kStores, kCopies}) {
+    const auto eqwp = make("EQWP", {{"nx", 2 * kNx},
+                                    {"ny", kNy},
+                                    {"nz", 2 * kNz},
+                                    {"slabs", 4},
+                                    {"steps", 2},
+                                    {"ranks", 4},
+                                    {"exchange", exchange}});
+    const Ranks ranks(*eqwp, 4);
+    Memory memory;
+    double next = 0, value = 0;
+    replay(*eqwp, memory, [&](std::size_t launch, std::uint64_t group, const Items& items) {
+      const bool moves = eqwp->launches()[launch].kernel.ends_with("pack");
+      for (const std::vector<Touch>& item : items) {
+        for (const Touch& touch : item) {
+          const bool own = ranks.owner(touch.at) == ranks.runs(launch, group);
+          if (touch.how == '+') {
+            if (moves) value = memory[touch.at];
+            continue;
+          }
+          if (own && !moves) value = ++next;
+          memory.write(touch.at, value);
+        }
+      }
+    });
+    const auto cell = [&](const char* field, std::uint64_t rank, std::uint64_t x, std::uint64_t y, std::uint64_t z) {
+      return memory[ranks.copy(field, rank) + 4 * ((z * (kNy + 4) + y + 2) * (kNx + 4) + x)];
+    };
+    for (const char* field : {"sxx", "sxy", "sxz", "syy", "syz", "szz", "vx", "vy", "vz"}) {
+      for (std::uint64_t i = 0; i < 2 * kNy * kNz; ++i) {
+        const std::uint64_t x = i % 2, y = i / 2 % kNy, z = i / 2 / kNy + 2;
+        for (const std::uint64_t left : {0U, 2U}) {
+          ASSERT_NE(cell(field, left, x + kNx, y, z), 0);
+          EXPECT_EQ(cell(field, left + 1, x, y, z), cell(field, left, x + kNx, y, z)) << field;
+          EXPECT_EQ(cell(field, left, x + kNx + 2, y, z), cell(field, left + 1, x + 2, y, z)) << field;
+        }
+      }
+      for (std::uint64_t i = 0; i < 2 * kNy * kNx; ++i) {
+        const std::uint64_t x = i % kNx + 2, y = i / kNx % kNy, z = i / kNx / kNy;
+        for (const std::uint64_t below : {0U, 1U}) {
+          EXPECT_EQ(cell(field, below + 2, x, y, z), cell(field, below, x, y, z + kNz)) << field;
+          EXPECT_EQ(cell(field, below, x, y, z + kNz + 2), cell(field, below + 2, x, y, z + 2)) << field;
+        }
+      }
+    }
+  }
+}
+
+TEST(ReplicatedForms, RefuseWhatCannotBe) {
+  EXPECT_THROW(make("Jacobi", {{"ranks", 3}}), InputError);
+  EXPECT_THROW(make("Jacobi", {{"exchange", 1}}), InputError);
+  EXPECT_THROW(make("Diffusion", {{"n", 32}, {"ranks", 16}}), InputError);
+  EXPECT_THROW(make("EQWP", {{"nx", 33}, {"ranks", 4}}), InputError);
+  EXPECT_THROW(make("CT", {{"side", 16}, {"ranks", 16}}), InputError);
 }
 
 }  // namespace
