@@ -18,9 +18,9 @@ namespace nearfar::testing {
 constexpr unsigned kWarp = 32;
 
 /// Whose copy an address is in, and who runs a workgroup.
-class Ranks {
+class RankMap {
  public:
-  Ranks(const Workload& workload, std::uint64_t ranks) : workload_(workload), ranks_(ranks) {}
+  RankMap(const Workload& workload, std::uint64_t ranks) : workload_(workload), ranks_(ranks) {}
 
   std::uint64_t count() const { return ranks_; }
   const Buffer& buffer_at(VirtAddr address) const {
@@ -87,7 +87,7 @@ inline std::vector<TouchedLine> lines_of(const LaneAddresses& lanes, unsigned by
   return lines;
 }
 
-inline void add_instruction(const Ranks& ranks, std::uint64_t rank, const Op& op, LaneAddresses& lanes,
+inline void add_instruction(const RankMap& ranks, std::uint64_t rank, const Op& op, LaneAddresses& lanes,
                             Traffic& traffic) {
   op.lanes(op.operation, kWarp, lanes);
   lanes.expand();
@@ -111,7 +111,7 @@ inline void add_instruction(const Ranks& ranks, std::uint64_t rank, const Op& op
 }
 
 inline Traffic traffic_of(const Workload& workload, std::uint64_t rank_count, std::size_t launch) {
-  const Ranks ranks(workload, rank_count);
+  const RankMap ranks(workload, rank_count);
   const Launch& grid = workload.launches()[launch];
   Traffic traffic;
   LaneAddresses lanes;

@@ -80,7 +80,7 @@ class TransposedCubes {
   }
 
   const Workload& hit_;
-  Ranks ranks_;
+  RankMap ranks_;
   Memory memory_;
 };
 
@@ -122,7 +122,7 @@ TEST(ReplicatedLeastSquares, PublishEveryFactorInEverySweep) {
 TEST(ReplicatedLeastSquares, LeaveTheSameFactorsWithEverybody) {
   for (const std::uint64_t exchange : {kStores, kCopies}) {
     const auto als = make("ALS", {{"n", 300}, {"factors", 8}, {"halves", 1}, {"ranks", 4}, {"exchange", exchange}});
-    const Ranks ranks(*als, 4);
+    const RankMap ranks(*als, 4);
     Memory memory;
     double value = 0;
     replay(*als, memory, [&](std::size_t launch, std::uint64_t group, const Items& items) {
@@ -179,7 +179,7 @@ TEST(ReplicatedTomography, BringsAllSumsOfAVoxelToItsRankAndTheVoxelToAll) {
                                   {"slice_pitch", pitch},
                                   {"ranks", 4},
                                   {"exchange", exchange}});
-      const Ranks ranks(*ct, 4);
+      const RankMap ranks(*ct, 4);
       Memory memory;
       std::set<double> updated;
       replay(*ct, memory, [&](std::size_t launch, std::uint64_t group, const Items& items) {

@@ -39,12 +39,13 @@ class AlternatingLeastSquares final : public Program {
   Stream wavefront(std::size_t launch, const Wave& wave) const override {
     const Interval own = rows_.of(wave.group_z);
     const std::uint64_t first = own.begin + wave.item(0);
-    return update(
-        sides_[launch % 2], sides_[1 - launch % 2].factors,
-        {.rank = wave.group_z,
-         .first = static_cast<std::uint32_t>(first),
-         .lanes =
-             first < own.end ? static_cast<std::uint32_t>(std::min<std::uint64_t>(wave.lanes, own.end - first)) : 0});
+    return update({.own = &sides_[launch % 2],
+                   .others = &sides_[1 - launch % 2].factors,
+                   .rank = wave.group_z,
+                   .first = static_cast<std::uint32_t>(first),
+                   .lanes = first < own.end
+                                ? static_cast<std::uint32_t>(std::min<std::uint64_t>(wave.lanes, own.end - first))
+                                : 0});
   }
 
  private:
@@ -55,9 +56,12 @@ class AlternatingLeastSquares final : public Program {
   };
 
   struct At {
+    const Side* own;
+    const Replicas* others;  ///< the factors of the other side
     std::uint32_t rank, first, lanes, step = 0;
-    std::uint32_t part = 0;  ///< vector of a neighbour's factors, or which of the own factors; 1 for a row's end
-    std::uint32_t to = 0;    ///< whose copy is stored to
+    std::uint32_t part =
+        0;  ///< vector of a neighbour's factors, or which of the own factors; 1 for a row's end, and for values
+    std::uint32_t to = 0;  ///< whose copy is stored to
   };
 
   bool rating_of(const At& at, unsigned lane, std::uint64_t& rating) const {
@@ -76,22 +80,22 @@ class AlternatingLeastSquares final : public Program {
     return factors.on(at.to) + 4 * ((std::uint64_t{at.first} + lane) * factors_ + factor);
   }
 
-  Stream update(const Side& own, Replicas others, At at) const {
+  Stream update(At at) const {
     const auto bounds = load(8, [&](unsigned lane) {
       const std::uint64_t row = std::uint64_t{at.first} + lane - rows_.of(at.rank).begin;
-      return lane < at.lanes ? own.stored.row.on(at.rank) + 8 * (row + at.part) : kIdle;
+      return lane < at.lanes ? at.own->stored.row.on(at.rank) + 8 * (row + at.part) : kIdle;
     });
-    const auto col = load(4, [&](unsigned lane) { return in_array(at, lane, own.stored.col); });
-    const auto val = load(4, [&](unsigned lane) { return in_array(at, lane, own.stored.val); });
+    const auto of_rating = load(
+        4, [&](unsigned lane) { return in_array(at, lane, at.part == 0 ? at.own->stored.col : at.own->stored.val); });
     const auto gather = load(4 * kVector, [&](unsigned lane) {
       std::uint64_t rating = 0;
       if (!rating_of(at, lane, rating)) return kIdle;
-      return others.on(at.rank) +
+      return at.others->on(at.rank) +
              4 * (std::uint64_t{ratings_.col[rating]} * factors_ + kVector * std::uint64_t{at.part});
     });
-    const auto one = store(4, [&](unsigned lane) { return own_factor(at, lane, own.factors, at.part); });
+    const auto one = store(4, [&](unsigned lane) { return own_factor(at, lane, at.own->factors, at.part); });
     const auto vector =
-        store(4 * kVector, [&](unsigned lane) { return own_factor(at, lane, own.factors, kVector * at.part); });
+        store(4 * kVector, [&](unsigned lane) { return own_factor(at, lane, at.own->factors, kVector * at.part); });
 
     co_yield salu(10);
     if (at.lanes == 0) co_return;
@@ -102,8 +106,7 @@ class AlternatingLeastSquares final : public Program {
     std::uint32_t most = 0;
     for (std::uint32_t lane = 0; lane < at.lanes; ++lane) most = std::max(most, ratings_.degree(at.first + lane));
     for (; at.step < most; ++at.step) {
-      co_yield col;
-      co_yield val;
+      for (at.part = 0; at.part < 2; ++at.part) co_yield of_rating;
       co_yield wait(1);
       for (at.part = 0; at.part < factors_ / kVector; ++at.part) co_yield gather;
       co_yield wait(0);

@@ -55,7 +55,7 @@ class BellmanFord final : public Program {
     std::uint32_t rank, first, lanes, step = 0;
     std::uint64_t working = 0;        ///< lanes of active vertices; in the loop, those that have one more edge
     std::uint64_t improving = 0;      ///< those that make a way shorter
-    const Replicas* array = nullptr;  ///< columns or weights
+    const Replicas* array = nullptr;  ///< columns or weights; none where an inbox is written
   };
 
   std::uint64_t edge_of(const At& at, unsigned lane) const {
@@ -91,8 +91,10 @@ class BellmanFord final : public Program {
                                         return at.array->on(at.rank) + 4 * own_entry(graph_, vertices_, at.rank, edge);
                                       }});
     const auto there = load(4, Only{at.working, [&](unsigned lane) { return distance(at, neighbour(at, lane)); }});
-    const auto nearer = store(4, Only{at.improving, [&](unsigned lane) { return distance(at, neighbour(at, lane)); }});
-    const auto send = store(4, Only{at.improving, [&](unsigned lane) { return inbox(at, neighbour(at, lane)); }});
+    const auto nearer = store(4, Only{at.improving, [&](unsigned lane) {
+                                        const std::uint64_t vertex = neighbour(at, lane);
+                                        return at.array == nullptr ? inbox(at, vertex) : distance(at, vertex);
+                                      }});
 
     co_yield salu(10);
     if (at.lanes == 0) co_return;
@@ -121,7 +123,8 @@ class BellmanFord final : public Program {
       co_yield nearer;
       at.improving =
           those(at.improving, [&](unsigned lane) { return vertices_.owner(neighbour(at, lane)) != at.rank; });
-      if (at.improving != 0) co_yield send;
+      at.array = nullptr;
+      if (at.improving != 0) co_yield nearer;
     }
     co_yield salu(1);
   }

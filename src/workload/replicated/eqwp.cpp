@@ -43,7 +43,8 @@ class WavePropagation final : public Program {
 
   Stream wavefront(std::size_t launch, const Wave& wave) const override {
     const Kernel kernel = kernels_[launch];
-    if (kernel >= Kernel::PackStress) return move_faces(kernel, wave);
+    if (kernel >= Kernel::UnpackStress) return unpack(faces_of(kernel, wave));
+    if (kernel >= Kernel::PackStress) return pack(faces_of(kernel, wave));
     const std::uint64_t planes = nz_ / slabs_, slab = wave.group_z % slabs_;
     const At at{.rank = static_cast<std::uint32_t>(wave.group_z / slabs_),
                 .x = std::uint64_t{kTile} * wave.group_x,
@@ -149,37 +150,55 @@ class WavePropagation final : public Program {
     return cell(field, rank, along_x ? begin + x : x, y, along_x ? z : begin + z);
   }
 
-  /// An item has a cell of a face of a field; workgroups along y are the faces.
-  Stream move_faces(Kernel kernel, Wave wave) const {
-    const bool packs = kernel < Kernel::UnpackStress;
-    const std::uint64_t rank = wave.group_z, other = neighbour(rank, wave.group_y);
-    const std::uint64_t cells = cells_of(wave.group_y);
-    const std::uint32_t lanes = live_lanes(wave, fields_of(kernel).length() * cells);
-    const auto in_grid = [&](unsigned lane) {
-      if (lane >= lanes) return kIdle;
-      const std::uint64_t i = wave.item(lane);
-      return face_cell(field_[fields_of(kernel).begin + i / cells], rank, wave.group_y, i % cells, packs);
-    };
-    const auto block = [&] {
-      return Row{(packs ? faces_.slot(rank, other) : faces_.received(rank, other)) + 4 * wave.item(0), lanes};
-    };
-    const auto gather = load(4, in_grid);
-    const auto packed = store(4, block);
-    const auto unpacked = load(4, block);
-    const auto scatter = store(4, in_grid);
+  /// Cells of a face of a field, one an item; workgroups along y are the faces.
+  struct Faces {
+    bool packs;
+    std::uint32_t rank, other, face, lanes;
+    std::uint64_t field, first, cells;  ///< the first field; the item of lane 0; cells of the face
+  };
 
+  Faces faces_of(Kernel kernel, const Wave& wave) const {
+    const std::uint64_t cells = cells_of(wave.group_y), other = neighbour(wave.group_z, wave.group_y);
+    return {.packs = kernel < Kernel::UnpackStress,
+            .rank = wave.group_z,
+            .other = static_cast<std::uint32_t>(other),
+            .face = wave.group_y,
+            .lanes = other == wave.group_z ? 0 : live_lanes(wave, fields_of(kernel).length() * cells),
+            .field = fields_of(kernel).begin,
+            .first = wave.item(0),
+            .cells = cells};
+  }
+
+  VirtAddr in_grid(const Faces& at, unsigned lane) const {
+    if (lane >= at.lanes) return kIdle;
+    const std::uint64_t i = at.first + lane;
+    return face_cell(field_[at.field + i / at.cells], at.rank, at.face, i % at.cells, at.packs);
+  }
+  Row in_block(const Faces& at) const {
+    const VirtAddr block = at.packs ? faces_.slot(at.rank, at.other) : faces_.received(at.rank, at.other);
+    return {block + 4 * at.first, at.lanes};
+  }
+
+  Stream pack(Faces at) const {
+    const auto from = load(4, [&](unsigned lane) { return in_grid(at, lane); });
+    const auto to = store(4, [&] { return in_block(at); });
     co_yield salu(12);
-    if (other == rank || lanes == 0) co_return;
+    if (at.lanes == 0) co_return;
     co_yield valu(40);
-    if (packs) {
-      co_yield gather;
-      co_yield wait(0);
-      co_yield packed;
-    } else {
-      co_yield unpacked;
-      co_yield wait(0);
-      co_yield scatter;
-    }
+    co_yield from;
+    co_yield wait(0);
+    co_yield to;
+  }
+
+  Stream unpack(Faces at) const {
+    const auto from = load(4, [&] { return in_block(at); });
+    const auto to = store(4, [&](unsigned lane) { return in_grid(at, lane); });
+    co_yield salu(12);
+    if (at.lanes == 0) co_return;
+    co_yield valu(40);
+    co_yield from;
+    co_yield wait(0);
+    co_yield to;
   }
 
   /// Which lanes of the tile take part, and how far off their cell is: those at one side load the cell two farther out.

@@ -35,9 +35,14 @@ class PageRank final : public Program {
 
   Stream wavefront(std::size_t launch, const Wave& wave) const override {
     const Interval own = rows_.of(wave.group_z);
-    const At at{
-        .rank = wave.group_z, .row = own.begin + wave.item(0) / lanes_per_row_, .end = own.end, .lanes = wave.lanes};
-    return launch % 2 == 0 ? multiply(rank_, next_rank_, at) : multiply(next_rank_, rank_, at);
+    const bool even = launch % 2 == 0;
+    const At at{.old = even ? &rank_ : &next_rank_,
+                .result = even ? &next_rank_ : &rank_,
+                .rank = wave.group_z,
+                .row = own.begin + wave.item(0) / lanes_per_row_,
+                .end = own.end,
+                .lanes = wave.lanes};
+    return multiply(at);
   }
 
  private:
@@ -45,6 +50,7 @@ class PageRank final : public Program {
   enum class Publish : std::uint64_t { Slice, Needed, All };
 
   struct At {
+    const Replicas *old, *result;
     std::uint32_t rank;
     std::uint64_t row, end;  ///< of lane 0; behind the rank's last
     std::uint32_t lanes, step = 0;
@@ -98,7 +104,7 @@ class PageRank final : public Program {
     return publish_ == Publish::Needed ? (need_[row] >> at.to & 1) != 0 : reads(at.to, at.rank);
   }
 
-  Stream multiply(Replicas rank, Replicas next_rank, At at) const {
+  Stream multiply(At at) const {
     const auto bounds = load(16, [&](unsigned lane) {
       return row_of(at, lane) < at.end ? stored_.row.on(at.rank) + 8 * local_row(at, lane) : kIdle;
     });
@@ -106,14 +112,14 @@ class PageRank final : public Program {
     const auto val = load(4, [&](unsigned lane) { return in_array(at, lane, stored_.val); });
     const auto gather = load(4, [&](unsigned lane) {
       std::uint64_t entry = 0;
-      return entry_of(at, lane, entry) ? rank.on(at.rank) + 4 * std::uint64_t{matrix_.col[entry]} : kIdle;
+      return entry_of(at, lane, entry) ? at.old->on(at.rank) + 4 * std::uint64_t{matrix_.col[entry]} : kIdle;
     });
     const auto need =
         load(1, [&](unsigned lane) { return leads(at, lane) ? need_array_.on(at.rank) + local_row(at, lane) : kIdle; });
     const auto result = store(4, [&](unsigned lane) {
       const std::uint64_t row = row_of(at, lane);
       const bool here = leads(at, lane) && (at.to == at.rank || is_published(at, row));
-      return here ? next_rank.on(at.to) + 4 * row : kIdle;
+      return here ? at.result->on(at.to) + 4 * row : kIdle;
     });
 
     co_yield salu(10);
