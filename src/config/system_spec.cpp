@@ -38,8 +38,10 @@ void BoundarySpec::describe(Section& section) {
 void DmaSpec::describe(Section& section) {
   section.bytes("chunk", chunk, Limits::powers_of_two(128, 4096),
                 "What one message of a copy between launches carries; never more than up to the end of a 4KiB frame.");
-  section.integer("outstanding", outstanding, {1, 65'536}, "chunks", "Chunks of copies that are under way at once.");
-  section.cycles("setup", setup, {0, 100'000'000}, "From the start of a copy to its first chunk.");
+  section.integer("outstanding", outstanding, {1, 65'536}, "chunks",
+                  "Chunks of copies from one device that are under way at once.");
+  section.cycles("setup", setup, {0, 100'000'000},
+                 "From the start of a copy to its first chunk; copies from one device are set up one after another.");
 }
 
 void SystemSpec::describe(Section& section) {

@@ -82,7 +82,6 @@ void CommandProcessor::take_step(std::size_t a, const HostPhase& phase) {
 
 void CommandProcessor::take_step(std::size_t a, const Sync&) { wait_for_copies(a); }
 
-/// The DMA makes copies one after another: the last one to end is the one that was begun last, or nearly so.
 void CommandProcessor::wait_for_copies(std::size_t a) {
   progress_[a].waits_for_copies = progress_[a].copies != 0;
   if (!progress_[a].waits_for_copies) proceed(a);

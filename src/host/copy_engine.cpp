@@ -20,7 +20,8 @@ CopyEngine::CopyEngine(Partition& partition, const SystemSpec& spec, const std::
       processes_(processes),
       agent_(agent),
       watch_(watch),
-      set_up_handler_(partition.add_handler<&CopyEngine::on_set_up>(this)) {
+      set_up_handler_(partition.add_handler<&CopyEngine::on_set_up>(this)),
+      channels_(spec.gpus + std::size_t{1}) {
   agent.set_listener(*this);
 }
 
@@ -33,41 +34,54 @@ void CopyEngine::start(std::size_t application, const Copy& copy) {
   free_jobs_.pop_back();
   ++live_;
   const std::uint64_t line = spec_.gpu.line;
-  jobs_[number] = {application, copy, (copy.bytes + line - 1) / line * line, 0, 0, 0, partition_.now()};
+  Job& job = jobs_[number];
+  job = {.application = application,
+         .copy = copy,
+         .bytes = (copy.bytes + line - 1) / line * line,
+         .start = partition_.now(),
+         .channel = channel_of(application, copy)};
+  Channel& channel = channels_[job.channel];
+  channel.set_up = std::max(channel.set_up, partition_.now()) + spec_.host.dma.setup;
   auto* event = partition_.pool().allocate<IndexEvent>();
   event->index = number;
-  partition_.schedule(event, set_up_handler_, partition_.now() + spec_.host.dma.setup);
+  partition_.schedule(event, set_up_handler_, channel.set_up);
+}
+
+/// That of the device where the copy begins to read.
+std::size_t CopyEngine::channel_of(std::size_t application, const Copy& copy) const {
+  if (!copy.from) return spec_.gpus;
+  return line_at(application, *copy.from, 0).device().value;
 }
 
 void CopyEngine::on_set_up(IndexEvent* event) {
-  ready_.push_back(event->index);
+  Channel& channel = channels_[jobs_[event->index].channel];
+  channel.ready.push_back(event->index);
   partition_.pool().release(event);
-  send_chunks();
+  send_chunks(channel);
 }
 
-void CopyEngine::send_chunks() {
-  while (!ready_.empty() && chunks_.size() - free_chunks_.size() < spec_.host.dma.outstanding) {
-    send_chunk(ready_.front());
-  }
+void CopyEngine::send_chunks(Channel& channel) {
+  while (!channel.ready.empty() && channel.under_way < spec_.host.dma.outstanding) send_chunk(channel);
 }
 
 /// Bytes up to the end of a chunk, or of a frame at either side.
 std::uint64_t CopyEngine::next_bytes(const Job& job) const {
   std::uint64_t bytes = std::min(job.bytes - job.offset, spec_.host.dma.chunk);
   for (const std::optional<VirtAddr>& side : {job.copy.from, job.copy.to}) {
-    if (side) bytes = std::min(bytes, kPageBytes - (side->value + job.offset) % kPageBytes);
+    if (side) bytes = std::min(bytes, kPageBytes - (side->value + place(job)) % kPageBytes);
   }
   return bytes;
 }
 
-PhysLine CopyEngine::line_at(const Job& job, VirtAddr address, unsigned gpu) const {
-  const Process& process = processes_[job.application];
+PhysLine CopyEngine::line_at(std::size_t application, VirtAddr address, unsigned gpu) const {
+  const Process& process = processes_[application];
   const DeviceId device{static_cast<std::uint8_t>(process.first_gpu + gpu)};
   const PhysPage page = process.space->translate(device, page_of(address));
   return PhysLine{page, static_cast<unsigned>(address.value % kPageBytes / spec_.gpu.line)};
 }
 
-void CopyEngine::send_chunk(std::uint32_t number) {
+void CopyEngine::send_chunk(Channel& channel) {
+  const std::uint32_t number = channel.ready.front();
   Job& job = jobs_[number];
   const Process& process = processes_[job.application];
   if (free_chunks_.empty()) {
@@ -81,10 +95,10 @@ void CopyEngine::send_chunk(std::uint32_t number) {
   chunks_[chunk.id] = number;
   chunk.lines = static_cast<std::uint32_t>(bytes / spec_.gpu.line);
   unsigned replicas = 1;
-  if (job.copy.from) chunk.from = line_at(job, *job.copy.from + job.offset, 0);
+  if (job.copy.from) chunk.from = line_at(job.application, *job.copy.from + place(job), 0);
   if (job.copy.to) {
-    const VirtAddr to = *job.copy.to + job.offset;
-    chunk.to = line_at(job, to, job.replica);
+    const VirtAddr to = *job.copy.to + place(job);
+    chunk.to = line_at(job.application, to, job.replica);
     if (process.space->is_private(page_of(to))) replicas = process.gpus;
     if (watch_ != nullptr)
       watch_chunk(job, chunk, to, DeviceId{static_cast<std::uint16_t>(process.first_gpu + job.replica)});
@@ -93,10 +107,15 @@ void CopyEngine::send_chunk(std::uint32_t number) {
     job.replica = 0;
     job.offset += bytes;
   }
+  if (job.offset == job.bytes) {
+    job.offset = 0;
+    ++job.row;
+  }
   ++job.under_way;
+  ++channel.under_way;
   ++stats_.chunks;
   stats_.bytes += bytes;
-  if (sent(job)) ready_.pop_front();
+  if (sent(job)) channel.ready.pop_front();
   agent_.start(chunk);
 }
 
@@ -112,8 +131,10 @@ void CopyEngine::chunk_done(std::uint32_t id) {
   const std::uint32_t number = chunks_[id];
   free_chunks_.push_back(id);
   Job& job = jobs_[number];
+  Channel& channel = channels_[job.channel];
   partition_.progress().steps += 1;
   --job.under_way;
+  --channel.under_way;
   const bool ended = sent(job) && job.under_way == 0;
   const std::size_t application = job.application;
   if (ended) {
@@ -123,7 +144,7 @@ void CopyEngine::chunk_done(std::uint32_t id) {
     free_jobs_.push_back(number);
     --live_;
   }
-  send_chunks();
+  send_chunks(channel);
   if (ended) on_done(application);
 }
 
@@ -134,7 +155,7 @@ void CopyEngine::note_copy(const Job& job, Timeline& timeline) const {
   event.start = job.start;
   event.end = partition_.now();
   event.id = job.application;
-  event.value = job.bytes;
+  event.value = job.bytes * job.copy.rows;
   event.unit = TimelineUnit::Dma;
   timeline.note(event);
 }

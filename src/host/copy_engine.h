@@ -1,5 +1,5 @@
-// The host's DMA: carries out the copies between launches, one after another, in chunks of which a bounded number is
-// under way at once.
+// The host's DMA: carries out the copies between launches. Each device has a channel for the copies that read from it,
+// which are set up and made one after another, in chunks of which a bounded number is under way at once.
 #pragma once
 
 #include <cstdint>
@@ -44,19 +44,28 @@ class CopyEngine final : public CopyListener {
   struct Job {
     std::size_t application = 0;
     Copy copy;
-    std::uint64_t bytes = 0;      ///< up to the end of the last line
-    std::uint64_t offset = 0;     ///< of the next chunk
+    std::uint64_t bytes = 0;      ///< of a row, up to the end of the last line
+    std::uint64_t row = 0;        ///< of the next chunk
+    std::uint64_t offset = 0;     ///< of the next chunk, in its row
     unsigned replica = 0;         ///< to a page that each GPU has one of: whose is next
     std::uint32_t under_way = 0;  ///< chunks
     Cycle start = 0;
+    std::size_t channel = 0;
+  };
+  struct Channel {
+    Cycle set_up = 0;                 ///< when the copy begun last is set up
+    std::deque<std::uint32_t> ready;  ///< jobs that have chunks to send, in order
+    std::uint32_t under_way = 0;      ///< chunks
   };
 
   void on_set_up(IndexEvent* event);
-  void send_chunks();
-  void send_chunk(std::uint32_t job);
-  bool sent(const Job& job) const { return job.offset == job.bytes; }
+  std::size_t channel_of(std::size_t application, const Copy& copy) const;
+  void send_chunks(Channel& channel);
+  void send_chunk(Channel& channel);
+  bool sent(const Job& job) const { return job.row == job.copy.rows; }
+  std::uint64_t place(const Job& job) const { return job.row * job.copy.pitch + job.offset; }
   std::uint64_t next_bytes(const Job& job) const;
-  PhysLine line_at(const Job& job, VirtAddr address, unsigned gpu) const;
+  PhysLine line_at(std::size_t application, VirtAddr address, unsigned gpu) const;
   void note_copy(const Job& job, Timeline& timeline) const;
   void watch_chunk(const Job& job, const CopyChunk& chunk, VirtAddr to, DeviceId gpu);
 
@@ -68,7 +77,7 @@ class CopyEngine final : public CopyListener {
   HandlerId set_up_handler_;
   std::vector<Job> jobs_;
   std::vector<std::uint32_t> free_jobs_;
-  std::deque<std::uint32_t> ready_;         ///< jobs that have chunks to send, in order
+  std::vector<Channel> channels_;           ///< by the device that is read; the host's is the last
   std::vector<std::uint32_t> chunks_;       ///< by the number of a chunk under way: its job
   std::vector<std::uint32_t> free_chunks_;  ///< numbers
   std::uint64_t live_ = 0;                  ///< jobs

@@ -35,6 +35,12 @@ void check_copies(const Workload& workload, const SystemSpec& spec) {
           "the workload copies its data between host and GPUs, and in this system pages move to who touches them: run "
           "it without copies, or with placement.policy=pinned");
     }
+    if (copy->rows > 1 && copy->pitch % spec.gpu.line != 0) {
+      throw InputError(
+          fmt::format("the workload copies rows that are {} B apart, which is no multiple of a line of {} B "
+                      "(gpu.line)",
+                      copy->pitch, spec.gpu.line));
+    }
     for (const std::optional<VirtAddr>& side : {copy->from, copy->to}) {
       if (!side || side->value % spec.gpu.line == 0) continue;
       throw InputError(

@@ -36,7 +36,8 @@ void Workload::add_launch(Launch launch) {
 }
 
 void Workload::add_copy(const Copy& copy) {
-  assert(copy.bytes > 0 && (copy.from || copy.to));
+  assert(copy.bytes > 0 && copy.rows > 0 && (copy.from || copy.to));
+  assert(copy.rows == 1 || copy.bytes <= copy.pitch);
   steps_.push_back(copy);
 }
 

@@ -64,7 +64,9 @@ struct LaunchStep {
 struct Copy {
   std::optional<VirtAddr> from;
   std::optional<VirtAddr> to;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  ///< of each row
+  std::uint64_t rows = 1;
+  std::uint64_t pitch = 0;  ///< bytes from a row to the next, at both sides
   bool wait = true;  ///< the next step begins when it has ended; else it goes on beside the steps up to the next Sync
 };
 

@@ -119,7 +119,7 @@ TEST(BellmanFord, WritesWhereSomebodyComesNearer) {
 
 TEST(LeastSquares, TouchesTheLinesCounted) {
   for (const auto& [n, loaded] : {std::pair{2048U, 45'158.0}, {8192U, 216'976.0}}) {
-    const auto als = make("ALS", {{"n", n}});
+    const auto als = make("ALS", {{"n", n}, {"factors", 16}, {"solver", 0}});
     for (std::size_t half = 0; half < 2; ++half) {
       const Lines lines = count(*als, half, half + 1);
       EXPECT_EQ(lines.stored, 8.0 * n * 2) << n;

@@ -75,12 +75,15 @@ class FunctionalRun {
       return PhysLine{space_.translate(DeviceId{static_cast<std::uint16_t>(gpu)}, page_of(address)),
                       static_cast<unsigned>(address.value % kPageBytes / line)};
     };
-    for (std::uint64_t offset = 0; offset < copy.bytes; offset += line) {
+    const auto copy_line = [&](std::uint64_t offset) {
       if (copy.from) memory_.copy_from(line_at(*copy.from + offset, 0));
-      if (!copy.to) continue;
+      if (!copy.to) return;
       const VirtAddr to = *copy.to + offset;
       const std::uint32_t replicas = space_.is_private(page_of(to)) ? system_.gpus : 1;
       for (std::uint32_t gpu = 0; gpu < replicas; ++gpu) memory_.copy_to(line_at(to, gpu));
+    };
+    for (std::uint64_t row = 0; row < copy.rows; ++row) {
+      for (std::uint64_t offset = 0; offset < copy.bytes; offset += line) copy_line(row * copy.pitch + offset);
     }
   }
 

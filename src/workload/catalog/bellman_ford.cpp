@@ -4,6 +4,7 @@
 #include "workload/catalog/entries.h"
 #include "workload/graph/algorithms.h"
 #include "workload/graph_input.h"
+#include "workload/replicated/forms.h"
 
 namespace nearfar {
 namespace {
@@ -23,7 +24,8 @@ class BellmanFord final : public Workload {
     if (parameters["source"] >= graph_.vertices()) {
       parameters.refuse("source", "must be one of the vertices", graph_.vertices() - 1);
     }
-    rounds_ = push_rounds(graph_, parameters.u32("source"), parameters["iterations"]).rounds;
+    rounds_ = fullest_rounds(push_rounds(graph_, parameters.u32("source"), parameters["iterations"]).rounds,
+                             parameters["fullest"]);
     for (std::size_t round = 0; round < rounds_.size(); ++round) {
       add_launch(linear_launch("relax", graph_.vertices(), kGroup, Split::Offset));
       add_launch(linear_launch("merge", graph_.vertices(), kGroup, Split::Offset));
@@ -132,16 +134,19 @@ WorkloadInfo info() {
   parameters.push_back(constant("weights", "the largest weight of an edge; drawn from 1 on", 64, 1, 1 << 16));
   parameters.push_back(constant("source", "vertex from which paths are sought", 0, 0, 1 << 28));
   parameters.push_back(constant("iterations", "rounds at most; it ends when no distance changes", 1000, 1, 1 << 20));
+  parameters.push_back(
+      constant("fullest", "only so many rounds are run, those in which most edges bring a vertex nearer; 0 is all", 0,
+               0, 1 << 20));
   return {.name = "BellmanFord",
           .title = "shortest paths in a web graph",
           .suite = "FinePack",
           .sentence = "Gathers and atomics along the edges of a frontier, many-to-many between the GPUs.",
-          .parameters = std::move(parameters),
+          .parameters = replicated::with_form(std::move(parameters)),
           .takes_graph = true};
 }
 
 }  // namespace
 
-constinit const CatalogEntry kBellmanFord{info, construct<BellmanFord>};
+constinit const CatalogEntry kBellmanFord{info, replicated::construct_form<BellmanFord, replicated::make_bellman_ford>};
 
 }  // namespace nearfar

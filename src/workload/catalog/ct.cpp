@@ -2,12 +2,9 @@
 // `forward` follows the rays of every view through the image; `back` goes through the voxels in random order and adds
 // up what each view says of them; `update` takes these sums, the voxel's neighbours, and stores it: random 4-byte
 // accesses all over the image, which everybody reads.
-#include <cmath>
-#include <numeric>
-#include <pcg_random.hpp>
-
 #include "workload/catalog/entries.h"
-#include "workload/portable_math.h"
+#include "workload/replicated/forms.h"
+#include "workload/scanner.h"
 
 namespace nearfar {
 namespace {
@@ -22,18 +19,14 @@ class Tomography final : public Workload {
       : side_(parameters["side"]),
         slices_(parameters["slices"]),
         views_(parameters["views"]),
-        channels_((static_cast<std::uint64_t>(std::sqrt(2.0) * static_cast<double>(side_)) + 3 + 31) / 32 * 32),
+        scanner_(side_, slices_, views_),
+        channels_(scanner_.channels),
         image_(allocate("image", 4 * voxels(), Placement::Distribute)),
         measured_(allocate("measured", 4 * views_ * channels_ * slices_, Placement::Distribute)),
         error_(allocate("error", 4 * views_ * channels_ * slices_, Placement::Distribute)),
         inbox_(allocate("inbox", 4 * voxels() * kParts, Placement::Distribute)),
         order_(allocate("order", 4 * voxels(), Placement::Distribute)),
         angles_(allocate("angles", 8 * views_, Placement::Private)) {
-    for (std::uint64_t view = 0; view < views_; ++view) {
-      const double turn = static_cast<double>(view) / static_cast<double>(2 * views_);
-      cosine_.push_back(portable::cosine_of_turn(turn));
-      sine_.push_back(portable::sine_of_turn(turn));
-    }
     draw_orders(seed);
     for (std::uint64_t i = 0; i < parameters["iterations"]; ++i) {
       add_launch({.kernel = "forward",
@@ -85,11 +78,7 @@ class Tomography final : public Workload {
   /// `back` goes through all voxels in one order; for `update` each quarter of every slice comes by itself, in the same
   /// order.
   void draw_orders(std::uint64_t seed) {
-    pcg32 random(seed, 14);
-    std::vector<std::uint32_t> order(voxels());
-    std::iota(order.begin(), order.end(), 0U);
-    for (auto i = static_cast<std::uint32_t>(voxels()); i > 1; --i) std::swap(order[i - 1], order[random(i)]);
-
+    std::vector<std::uint32_t> order = scanner_.draw_order(seed);
     const std::uint64_t area = side_ * side_;
     const float middle = static_cast<float>(side_) / 2;
     for (const std::uint32_t voxel : order) {
@@ -111,11 +100,9 @@ class Tomography final : public Workload {
     back_order_.voxel = std::move(order);
   }
 
-  /// Rays of a view through a slice, side by side, where they cross a row of its pixels, or a column: whichever they
-  /// cross more steeply.
+  /// Rays of a view through a slice, side by side, and the row or column of pixels that they cross.
   struct Crossing {
-    double first;         ///< pixel that the ray of lane 0 comes to; may be beyond the image, as the others' may
-    double apart;         ///< pixels from a ray to the next
+    Scanner::Crossing at;
     VirtAddr begin;       ///< of the row or column
     std::uint32_t pitch;  ///< bytes from a pixel to the next
     std::uint32_t rays;
@@ -128,22 +115,16 @@ class Tomography final : public Workload {
   };
 
   Crossing cross(const Rays& rays, std::uint64_t step) const {
-    const double cosine = cosine_[rays.view], sine = sine_[rays.view];
-    const bool by_rows = std::abs(cosine) >= std::abs(sine);
-    const double steep = by_rows ? cosine : sine, lean = by_rows ? sine : cosine;
-    const double middle = static_cast<double>(side_) / 2;
-    const double away = static_cast<double>(rays.channel) - static_cast<double>(channels_) / 2;
-    const double along = static_cast<double>(step) - middle;
+    const Scanner::Crossing at = scanner_.cross(rays.view, rays.channel, step);
     const VirtAddr slice = image_ + 4 * rays.slice * side_ * side_;
-    return {.first = (away - along * lean) / steep + middle,
-            .apart = 1 / steep,
-            .begin = slice + 4 * step * (by_rows ? side_ : 1),
-            .pitch = static_cast<std::uint32_t>(by_rows ? 4 : 4 * side_),
+    return {.at = at,
+            .begin = slice + 4 * step * (at.by_rows ? side_ : 1),
+            .pitch = static_cast<std::uint32_t>(at.by_rows ? 4 : 4 * side_),
             .rays = static_cast<std::uint32_t>(std::min<std::uint64_t>(channels_ - rays.channel, rays.lanes))};
   }
 
   static std::int32_t pixel_of(const Crossing& crossing, unsigned lane) {
-    return static_cast<std::int32_t>(std::floor(crossing.first + lane * crossing.apart)) + crossing.beside;
+    return crossing.at.pixel(lane) + crossing.beside;
   }
 
   /// Whether any ray is in the image. Neighbours cross one or two pixels from one another, all in one direction: if no
@@ -184,10 +165,8 @@ class Tomography final : public Workload {
 
   /// Where in the sinogram the voxel `at` in the order of `back` is seen.
   std::uint32_t seen_at(std::uint64_t at, std::uint64_t view) const {
-    const double right = back_order_.right[at], down = back_order_.down[at];
-    const double channel = right * cosine_[view] + down * sine_[view] + static_cast<double>(channels_) / 2;
     return back_order_.sinogram[at] + static_cast<std::uint32_t>(view * channels_) +
-           static_cast<std::uint32_t>(static_cast<std::int32_t>(channel));
+           scanner_.channel_of(back_order_.right[at], back_order_.down[at], view);
   }
 
   Stream back(std::uint64_t part, std::uint64_t first, std::uint32_t lanes) const {
@@ -242,8 +221,9 @@ class Tomography final : public Workload {
     co_yield result;
   }
 
-  std::uint64_t side_, slices_, views_, channels_;
-  std::vector<double> cosine_, sine_;  // by view
+  std::uint64_t side_, slices_, views_;
+  Scanner scanner_;
+  std::uint64_t channels_;
   Positions back_order_;
   std::vector<Voxel> update_order_;
   VirtAddr image_, measured_, error_, inbox_, order_, angles_;
@@ -254,14 +234,23 @@ WorkloadInfo info() {
           .title = "tomographic reconstruction",
           .suite = "FinePack",
           .sentence = "Rays through an image, then its voxels in random order: 4-byte accesses all over it.",
-          .parameters = {sized("side", "pixels on a side of a slice", {64, 128, 512}, 16, 1024, 16),
-                         sized("views", "views over half a turn; the published size has 360", {32, 64, 32}, 4, 1024, 4),
-                         sized("slices", "slices of the volume; the published size has 320", {2, 4, 1}, 1, 64),
-                         sized("iterations", "iterations", {2, 1, 1}, 1, 100)}};
+          .parameters = replicated::with_form(
+              {sized("side", "pixels on a side of a slice", {64, 128, 512}, 16, 1024, 16),
+               sized("views", "views over half a turn; the published size has 360", {32, 64, 32}, 4, 1024, 4),
+               sized("slices", "slices of the volume; the published size has 320", {2, 4, 1}, 1, 64),
+               sized("iterations", "iterations", {2, 1, 1}, 1, 100),
+               constant("slice_pitch",
+                        "MiB from a slice of each rank's image to the next, which may so be in another window of "
+                        "addresses; 0 is without a gap",
+                        0, 0, 1024),
+               constant("fence_every",
+                        "voxels after which a rank's wavefronts release what they have stored; 0 is at the end of a "
+                        "kernel alone",
+                        0, 0, 1 << 20)})};
 }
 
 }  // namespace
 
-constinit const CatalogEntry kCt{info, construct<Tomography>};
+constinit const CatalogEntry kCt{info, replicated::construct_form<Tomography, replicated::make_ct>};
 
 }  // namespace nearfar

@@ -2,6 +2,7 @@
 // FinePack). A stencil of fourth order: an item walks up through planes with the column in registers and loads the
 // neighbours in its plane. GPUs have slabs and read three planes of their neighbours'.
 #include "workload/catalog/entries.h"
+#include "workload/replicated/forms.h"
 
 namespace nearfar {
 namespace {
@@ -145,13 +146,14 @@ WorkloadInfo info() {
           .title = "heat equation in three dimensions",
           .suite = "Tartan",
           .sentence = "A wide stencil on a cube of doubles; neighbouring GPUs share three planes on each side.",
-          .parameters = {sized("n", "cells on a side of the cube", {48, 128, 400}, 16, 1024, 16),
-                         sized("steps", "time steps; the published size has 1000", {1, 1, 1}, 1, 1000),
-                         sized("substeps", "substeps that are run of a step's three", {3, 3, 1}, 1, 3)}};
+          .parameters =
+              replicated::with_form({sized("n", "cells on a side of the cube", {48, 128, 400}, 16, 1024, 16),
+                                     sized("steps", "time steps; the published size has 1000", {1, 1, 1}, 1, 1000),
+                                     sized("substeps", "substeps that are run of a step's three", {3, 3, 1}, 1, 3)})};
 }
 
 }  // namespace
 
-constinit const CatalogEntry kDiffusion{info, construct<Diffusion>};
+constinit const CatalogEntry kDiffusion{info, replicated::construct_form<Diffusion, replicated::make_diffusion>};
 
 }  // namespace nearfar

@@ -2,6 +2,7 @@
 // Nine fields: six stresses from three velocities, then each velocity from three stresses. A workgroup has a tile of
 // 16×16 and marches through a slab; GPUs have slabs and read two planes of their neighbours'.
 #include "workload/catalog/entries.h"
+#include "workload/replicated/forms.h"
 
 namespace nearfar {
 namespace {
@@ -182,19 +183,20 @@ class WavePropagation final : public Workload {
 };
 
 WorkloadInfo info() {
-  return {.name = "EQWP",
-          .title = "propagation of seismic waves",
-          .suite = "Tartan",
-          .sentence = "A stencil over nine fields that marches through slabs; GPUs share two planes on each side.",
-          .parameters = {sized("nx", "cells along x", {64, 128, 500}, 4, 2048),
-                         sized("ny", "cells along y", {32, 32, 40}, 4, 2048),
-                         sized("nz", "cells along z, a multiple of slabs", {64, 128, 500}, 4, 2048),
-                         constant("slabs", "pieces along z that are marched through on their own", 4, 1, 64),
-                         sized("steps", "time steps; the published size has 600", {1, 4, 1}, 1, 1000)}};
+  return {
+      .name = "EQWP",
+      .title = "propagation of seismic waves",
+      .suite = "Tartan",
+      .sentence = "A stencil over nine fields that marches through slabs; GPUs share two planes on each side.",
+      .parameters = replicated::with_form(
+          {sized("nx", "cells along x", {64, 128, 500}, 4, 2048), sized("ny", "cells along y", {32, 32, 40}, 4, 2048),
+           sized("nz", "cells along z, a multiple of slabs", {64, 128, 500}, 4, 2048),
+           constant("slabs", "pieces along z that are marched through on their own", 4, 1, 64),
+           sized("steps", "time steps; the published size has 600", {1, 4, 1}, 1, 1000)})};
 }
 
 }  // namespace
 
-constinit const CatalogEntry kEqwp{info, construct<WavePropagation>};
+constinit const CatalogEntry kEqwp{info, replicated::construct_form<WavePropagation, replicated::make_eqwp>};
 
 }  // namespace nearfar

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "workload/catalog/entries.h"
+#include "workload/replicated/forms.h"
 
 namespace nearfar {
 namespace {
@@ -214,18 +215,18 @@ class Turbulence final : public Workload {
 };
 
 WorkloadInfo info() {
-  return {
-      .name = "HIT",
-      .title = "turbulence by Fourier transforms",
-      .suite = "Tartan",
-      .sentence = "Transpositions and Fourier transforms along three axes; every exchange is all-to-all.",
-      .parameters = {sized("n", "points on a side of the cube", {32, 64, 128}, 16, 512, 16),
-                     sized("right_sides", "right-hand sides evaluated; a time step has two, the published size 256³",
-                           {2, 4, 1}, 1, 1000)}};
+  return {.name = "HIT",
+          .title = "turbulence by Fourier transforms",
+          .suite = "Tartan",
+          .sentence = "Transpositions and Fourier transforms along three axes; every exchange is all-to-all.",
+          .parameters = replicated::with_form(
+              {sized("n", "points on a side of the cube", {32, 64, 128}, 16, 512, 16),
+               sized("right_sides", "right-hand sides evaluated; a time step has two, the published size 256³",
+                     {2, 4, 1}, 1, 1000)})};
 }
 
 }  // namespace
 
-constinit const CatalogEntry kHit{info, construct<Turbulence>};
+constinit const CatalogEntry kHit{info, replicated::construct_form<Turbulence, replicated::make_hit>};
 
 }  // namespace nearfar

@@ -2,6 +2,7 @@
 // Coalesced: every diagonal of the matrix and the vector at that diagonal's offset, side by side. GPUs have slices of
 // rows and read their neighbours' slices within half the band.
 #include "workload/catalog/entries.h"
+#include "workload/replicated/forms.h"
 
 namespace nearfar {
 namespace {
@@ -72,14 +73,15 @@ WorkloadInfo info() {
       .title = "Jacobi iteration over a banded matrix",
       .suite = "FinePack",
       .sentence = "Coalesced: diagonals of a matrix and slices of a vector; GPUs share the vector near their borders.",
-      .parameters = {sized("n", "unknowns", {1 << 16, 1 << 20, 1 << 22}, 4096, 1 << 26, kGroup),
-                     constant("pairs", "diagonals on each side of the main one", 5, 1, 64),
-                     constant("band", "half the band is this part of the unknowns", 16, 2, 64),
-                     sized("iterations", "iterations; the published size has 100", {10, 10, 8}, 1, 1000)}};
+      .parameters =
+          replicated::with_form({sized("n", "unknowns", {1 << 16, 1 << 20, 1 << 22}, 4096, 1 << 26, kGroup),
+                                 constant("pairs", "diagonals on each side of the main one", 5, 1, 64),
+                                 constant("band", "half the band is this part of the unknowns", 16, 2, 64),
+                                 sized("iterations", "iterations; the published size has 100", {10, 10, 8}, 1, 1000)})};
 }
 
 }  // namespace
 
-constinit const CatalogEntry kJacobi{info, construct<Jacobi>};
+constinit const CatalogEntry kJacobi{info, replicated::construct_form<Jacobi, replicated::make_jacobi>};
 
 }  // namespace nearfar

@@ -2,6 +2,7 @@
 // Gathers: eight lanes go through a row together. References reach no farther than the next GPU's slice.
 #include "workload/catalog/entries.h"
 #include "workload/graph_input.h"
+#include "workload/replicated/forms.h"
 
 namespace nearfar {
 namespace {
@@ -108,16 +109,20 @@ WorkloadInfo info() {
       graph_parameters(GraphKind::Cage, {16384, 131072, 1507328}, {16 * 16384, 16 * 131072, 16 * 1507328});
   parameters.push_back(constant("lanes_per_row", "lanes that go through a row together, a power of two", 8, 1, 32));
   parameters.push_back(sized("iterations", "products; the published size has 20", {5, 8, 2}, 1, 1000));
+  parameters.push_back(constant("publish",
+                                "what a rank publishes: 0 its slice to each that reads of it, 1 only what is read "
+                                "(copies: as 0), 2 its slice to all",
+                                0, 0, 2));
   return {.name = "PageRank",
           .title = "PageRank over a cage matrix",
           .suite = "FinePack",
           .sentence = "Gathers from slices nearby: eight lanes a row, a few neighbouring results a store.",
-          .parameters = std::move(parameters),
+          .parameters = replicated::with_form(std::move(parameters)),
           .takes_graph = true};
 }
 
 }  // namespace
 
-constinit const CatalogEntry kPageRank{info, construct<CagePageRank>};
+constinit const CatalogEntry kPageRank{info, replicated::construct_form<CagePageRank, replicated::make_pagerank>};
 
 }  // namespace nearfar

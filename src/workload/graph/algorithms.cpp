@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <functional>
 #include <pcg_random.hpp>
 
 namespace nearfar {
@@ -60,6 +61,65 @@ PushedPaths push_rounds(const Csr& graph, std::uint32_t source, std::uint64_t mo
   }
   paths.converged = active.empty();
   return paths;
+}
+
+PushedPaths push_rounds_by_parts(const Csr& graph, std::uint32_t source, std::uint64_t part,
+                                 std::uint64_t most_rounds) {
+  assert(graph.weight.size() == graph.edges());
+  struct Sent {
+    std::uint64_t rank;
+    std::uint32_t vertex, distance;
+  };
+  const std::uint32_t n = graph.vertices();
+  std::vector<std::vector<std::uint32_t>> known((n + part - 1) / part, std::vector(n, ShortestPaths::kFar));
+  for (auto& of_rank : known) of_rank[source] = 0;
+  PushedPaths paths;
+  std::vector<std::uint32_t>& distance = paths.distance;
+  distance.assign(n, ShortestPaths::kFar);
+  distance[source] = 0;
+  std::vector<std::uint32_t> active{source}, next;
+  std::vector<Sent> sent;
+  for (std::uint64_t round = 0; round < most_rounds && !active.empty(); ++round) {
+    PushRound now{IndexSet(n), IndexSet(graph.edges())};
+    sent.clear();
+    for (const std::uint32_t u : active) {
+      now.active.insert(u);
+      const std::uint64_t rank = u / part;
+      for (std::uint32_t e = graph.row[u]; e < graph.row[u + 1]; ++e) {
+        const std::uint32_t v = graph.col[e], over = known[rank][u] + graph.weight[e];
+        if (over >= known[rank][v]) continue;
+        now.improving.insert(e);
+        sent.push_back({rank, v, over});
+      }
+    }
+    next.clear();
+    for (const Sent& each : sent) {
+      std::uint32_t& view = known[each.rank][each.vertex];
+      view = std::min(view, each.distance);
+      if (each.distance >= distance[each.vertex]) continue;
+      distance[each.vertex] = each.distance;
+      next.push_back(each.vertex);
+    }
+    for (const std::uint32_t v : next) known[v / part][v] = distance[v];
+    std::ranges::sort(next);
+    next.erase(std::unique(next.begin(), next.end()), next.end());
+    paths.rounds.push_back(std::move(now));
+    std::swap(active, next);
+  }
+  paths.converged = active.empty();
+  return paths;
+}
+
+std::vector<PushRound> fullest_rounds(std::vector<PushRound> rounds, std::uint64_t count) {
+  if (count == 0 || count >= rounds.size()) return rounds;
+  std::vector<std::size_t> order(rounds.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return rounds[i].improving.count(); });
+  order.resize(count);
+  std::ranges::sort(order);
+  std::vector<PushRound> fullest;
+  for (const std::size_t i : order) fullest.push_back(std::move(rounds[i]));
+  return fullest;
 }
 
 Coloring color_rounds(const Csr& graph, std::uint64_t seed, std::uint64_t most_rounds) {

@@ -32,6 +32,11 @@ struct PushedPaths {
   bool converged = false;
 };
 PushedPaths push_rounds(const Csr& graph, std::uint32_t source, std::uint64_t most_rounds);
+/// The same where each of several ranks has `part` vertices, knows their distances, and of the others' only the least
+/// that it has sent itself: it sends more than is of use.
+PushedPaths push_rounds_by_parts(const Csr& graph, std::uint32_t source, std::uint64_t part, std::uint64_t most_rounds);
+/// The `count` rounds with the most improving edges, in their order; all where `count` is 0.
+std::vector<PushRound> fullest_rounds(std::vector<PushRound> rounds, std::uint64_t count);
 
 /// Colouring by independent sets: each round colours the vertices whose random value exceeds those of all their
 /// uncoloured neighbours.
