@@ -75,7 +75,7 @@ std::uint64_t CopyEngine::next_bytes(const Job& job) const {
 
 PhysLine CopyEngine::line_at(std::size_t application, VirtAddr address, unsigned gpu) const {
   const Process& process = processes_[application];
-  const DeviceId device{static_cast<std::uint8_t>(process.first_gpu + gpu)};
+  const DeviceId device{static_cast<std::uint16_t>(process.first_gpu + gpu)};
   const PhysPage page = process.space->translate(device, page_of(address));
   return PhysLine{page, static_cast<unsigned>(address.value % kPageBytes / spec_.gpu.line)};
 }
