@@ -46,7 +46,8 @@ class AlternatingLeastSquares final : public Workload {
 
   struct At {
     std::uint32_t first, lanes, step = 0;
-    std::uint32_t part = 0;  ///< vector of a neighbour's factors, or which of the own factors; 1 for a row's end
+    std::uint32_t part =
+        0;  ///< vector of a neighbour's factors, or which of the own factors; 1 for a row's end, and for values
   };
 
   bool rating_of(const At& at, unsigned lane, std::uint64_t& rating) const {
@@ -59,13 +60,9 @@ class AlternatingLeastSquares final : public Workload {
     const auto bounds = load(8, [&](unsigned lane) {
       return lane < at.lanes ? own.row + 8 * (std::uint64_t{at.first} + lane + at.part) : kIdle;
     });
-    const auto col = load(4, [&](unsigned lane) {
+    const auto of_rating = load(4, [&](unsigned lane) {
       std::uint64_t rating = 0;
-      return rating_of(at, lane, rating) ? own.col + 4 * rating : kIdle;
-    });
-    const auto val = load(4, [&](unsigned lane) {
-      std::uint64_t rating = 0;
-      return rating_of(at, lane, rating) ? own.val + 4 * rating : kIdle;
+      return rating_of(at, lane, rating) ? (at.part == 0 ? own.col : own.val) + 4 * rating : kIdle;
     });
     const auto gather = load(kVector, [&](unsigned lane) {
       std::uint64_t rating = 0;
@@ -90,8 +87,7 @@ class AlternatingLeastSquares final : public Workload {
     std::uint32_t most = 0;
     for (std::uint32_t lane = 0; lane < at.lanes; ++lane) most = std::max(most, ratings_.degree(at.first + lane));
     for (; at.step < most; ++at.step) {
-      co_yield col;
-      co_yield val;
+      for (at.part = 0; at.part < 2; ++at.part) co_yield of_rating;
       co_yield wait(1);
       for (at.part = 0; at.part < factors_ / 4; ++at.part) co_yield gather;
       co_yield wait(0);
