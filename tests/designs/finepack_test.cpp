@@ -772,6 +772,16 @@ TEST(EgressMachine, FenceWaitsUntilStoresAreWritten) {
   }
 }
 
+/// The notice that stores are written leaves when they are through the tags of the home's L2.
+TEST(EgressMachine, FenceWaitsForTheTagsOfTheHome) {
+  Program program;
+  program.launch(fenced, nothing);
+  SystemSpec system = machine({});
+  const std::uint64_t quick = simulate(system, {program.script}).count("gpu0.egress.release_cycles");
+  system.gpu.l2.tag_latency += 100;
+  EXPECT_EQ(simulate(system, {program.script}).count("gpu0.egress.release_cycles"), quick + 3 * 100);
+}
+
 TEST(EgressMachine, StoreIsDoneForItsUnitWhenTheEgressHasIt) {
   // A store buffer of one line: were each store to wait for its home, forty would take forty ways there and back.
   Program program;

@@ -110,6 +110,42 @@ TEST(Boundary, EveryChoiceRunsCleanWherePagesMove) {
   }
 }
 
+/// GPU 0 writes a page, or loads of it by a scalar load; GPU 1 writes it; then GPU 0 as before: a launch each. On touch
+/// the page follows them.
+Outcome pass_a_page(const std::vector<std::string>& overrides, bool scalar) {
+  auto script = std::make_shared<Script>();
+  const VirtAddr base = script->buffer(kPageBytes, Placement::Interleave);
+  for (const unsigned gpu : {0U, 1U, 0U}) {
+    script->launch(groups_of(2, 64, Split::RoundRobin), [=](const Script&, const Wave& wave) {
+      return [](VirtAddr at, bool mine, bool loads) -> Stream {
+        if (!mine) co_return;
+        if (loads) {
+          co_yield scalar_load(4, at);
+        } else {
+          co_yield store(4, [at](unsigned lane) { return at + std::uint64_t{lane} * 4; });
+        }
+        co_yield wait(0);
+      }(base, wave.group_x == gpu, scalar && gpu == 0);
+    });
+  }
+  std::vector<std::string> all = {"gpus=2", "gpu.shader_arrays=1", "gpu.cus_per_array=2", "dispatch.policy=workload"};
+  all.insert(all.end(), overrides.begin(), overrides.end());
+  return simulate(test_system(all, "mmu-4gpu"), {script});
+}
+
+TEST(ScalarTlb, OfAnArrayLosesAPageThatMigrates) {
+  const Outcome run = pass_a_page({"gpu.scalar_tlb=array"}, true);
+  EXPECT_EQ(run.count("uvm.migration.count"), 3U);
+  EXPECT_EQ(run.count("gpu0.scalar_tlb.hits"), 0U) << "the page has been away";
+}
+
+/// What was dropped is not written back when its page migrates.
+TEST(Boundary, ThatDropsLinesKnowsThatTheyAreGone) {
+  const Outcome run = pass_a_page({"boundary.l2=drop"}, false);
+  EXPECT_EQ(run.count("uvm.migration.count"), 3U);
+  EXPECT_EQ(run.count("gpus.l2.write_backs"), 0U);
+}
+
 /// Every compute unit of a shader array loads the same word.
 TEST(ScalarTlb, OfAnArrayAsksOnceForAllItsComputeUnits) {
   for (const bool array : {false, true}) {

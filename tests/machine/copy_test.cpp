@@ -137,6 +137,36 @@ TEST(Copy, OfManyChunksWithinTheHostTakesTurns) {
   EXPECT_EQ(run.result.cycles, (16U << 20) / 128 / 4);
 }
 
+/// A kernel's loads wait for memory when a copy overwrites their lines: they must not bring the old ones into the
+/// cache.
+TEST(Copy, WaitsForLinesThatAreUnderWay) {
+  Program program;
+  program.script->add_copy({.from = {}, .to = program.page(0), .bytes = kPageBytes, .wait = false});
+  program.touch(program.page(0), false);
+  program.script->add_sync();
+  program.touch(program.page(0), false);
+  const SystemSpec spec = test_system({"gpu.dram.model=fixed", "gpu.dram.latency=20000", "host.dma.setup=3000"});
+  const Outcome run = simulate(spec, {program.script});
+  EXPECT_EQ(run.count("gpu0.dram.reads"), 2 * 64U) << "the second kernel reads what was copied";
+}
+
+/// A kernel has written lines that a copy overwrites before the kernel ends: its flush must not bring the old ones
+/// back.
+TEST(Copy, OverwritesDirtyLines) {
+  Program program;
+  program.script->add_copy({.from = {}, .to = program.page(0), .bytes = 1024, .wait = false});
+  program.script->launch(groups_of(1), [page = program.page(0)](const Script&, const Wave&) {
+    return [](VirtAddr base) -> Stream {
+      co_yield store(16, [base](unsigned lane) { return base + std::uint64_t{lane} * 64; });
+      co_yield salu(20'000);
+    }(page);
+  });
+  program.script->add_sync();
+  program.touch(program.page(0), false);
+  const Outcome run = simulate(test_system({"host.dma.setup=8000"}), {program.script});
+  EXPECT_EQ(run.count("gpu0.l2.flushed_lines"), 64U - 16) << "the others are still dirty at the end of the kernel";
+}
+
 /// What a kernel wrote and the cache still holds is what is copied. (A read of a line that is dirty elsewhere would be
 /// the oracle's complaint.)
 TEST(Copy, TakesDirtyLinesAlong) {

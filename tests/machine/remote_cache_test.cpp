@@ -242,5 +242,18 @@ TEST(RemoteCacheThreads, TheSameBitsOnAnyNumberOfThreads) {
   EXPECT_EQ(statistics(3), one);
 }
 
+/// Where the queue to the home has no room, a request waits at its bank of the L2, and with it what comes behind it.
+TEST(RemoteLinesInL2, WaitForRoomOnTheWayToTheirHome) {
+  const auto waited = [](const char* queue) {
+    Scene scene("l1l2", {queue, "link.bandwidth=1GB/s", "gpu.l2.banks=1"});
+    std::vector<Step> steps;
+    for (unsigned line = 0; line < 12; ++line) steps.push_back({0, line % 4, 0, Step::Kind::Store, 1, line});
+    steps.push_back({0, 0, 1, Step::Kind::Load, 0, 20});
+    scene.kernel(steps);
+    return scene.run().count("latency.load.home_wait_cycles");
+  };
+  EXPECT_GT(waited("link.queue=1"), waited("link.queue=64") + 20);
+}
+
 }  // namespace
 }  // namespace nearfar::remote_cache_test

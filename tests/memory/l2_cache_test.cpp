@@ -59,6 +59,8 @@ class Bench final : public L2Client {
   /// When the last store was ordered.
   Cycle last_ordered() const { return last_ordered_; }
 
+  L2Cache& cache() { return cache_; }
+
   void lines_served(LineRequest* request) override { partition_.pool().release(request); }
   void stores_ordered(unsigned, PhysPage, unsigned) override { last_ordered_ = partition_.now(); }
   void answer(LineRequest* request, Cycle) override { partition_.pool().release(request); }
@@ -219,6 +221,23 @@ TEST(Flush, ThatIsAskedForDuringAnotherFollowsIt) {
   EXPECT_EQ(bench.flushes()[1].lines, 2U);
   EXPECT_EQ(bench.flushes()[2].lines, 2U);
   EXPECT_EQ(bench.memory_writes(), 2U);
+}
+
+/// A coherence directory hears of it when the lines of a page have left, and not when they stay.
+TEST(L2Page, TellsItsObserverThatItHasLeft) {
+  struct Observer final : OrderObserver {
+    void ordered(const LineRequest&, Cycle) override {}
+    void overwritten(PhysLine) override {}
+    void page_left(PhysPage page) override { left.push_back(page); }
+    std::vector<PhysPage> left;
+  } observer;
+  Bench bench;
+  bench.cache().set_observer(observer);
+  const PhysPage page{DeviceId{0}, 3};
+  bench.cache().write_back_page(page, false);
+  EXPECT_TRUE(observer.left.empty());
+  bench.cache().write_back_page(page, true);
+  EXPECT_EQ(observer.left, std::vector{page});
 }
 
 }  // namespace
