@@ -26,7 +26,8 @@ TEST(RecInputs, AreTheTwelveProgramsAtTheirFootprints) {
     EXPECT_LE(each.size.accesses, 450'000'000U) << each.workload << " takes more than a few minutes";
     if (each.workload == "PR") continue;  // its graph takes seconds to make
     std::uint64_t bytes = 0;
-    for (const Buffer& buffer : make_workload(each.workload, SizeClass::Rec, {}, 1)->buffers()) bytes += buffer.bytes;
+    const auto workload = make_workload(each.workload, SizeClass::Rec, {}, 1);
+    for (const Buffer& buffer : workload->buffers()) bytes += buffer.bytes;
     EXPECT_EQ(bytes, each.size.bytes) << each.workload;
   }
   EXPECT_EQ(names, "ATAX C2D FIR GEMM GEMV J2D LU MM2 MM3 PR SC ST ");
