@@ -20,8 +20,8 @@ namespace nearfar::fuzz {
 namespace {
 
 /// Memory instructions of an application: what sizes are drawn around, and the most there may be.
-constexpr std::uint64_t kTinyOperations = 3'000;
-constexpr std::uint64_t kMostOperations = 20'000;
+constexpr std::uint64_t kTinyOperations = 1'000;
+constexpr std::uint64_t kMostOperations = 5'000;
 constexpr unsigned kMostParameters = 12;
 constexpr unsigned kMostDesigns = 4;
 constexpr unsigned kRepairs = 10;
@@ -83,6 +83,11 @@ std::uint64_t fit(const Limits& limits, std::uint64_t value) {
   return limits.only_powers_of_two() ? std::bit_floor(std::max<std::uint64_t>(inside, 1)) : inside;
 }
 
+/// The value of a parameter that halves the work. A divisor shrinks what it divides: its larger sizes have less of it.
+std::uint64_t less_work(const WorkloadParameter& parameter, std::uint64_t value) {
+  return possible(parameter, parameter.medium < parameter.small ? saturated_product(value, 2) : value / 2);
+}
+
 std::vector<ParameterSetting> halved(const WorkloadInfo& info) {
   std::vector<ParameterSetting> values;
   for (const WorkloadParameter& parameter : info.parameters) values.push_back({parameter.name, parameter.small});
@@ -93,8 +98,8 @@ std::vector<ParameterSetting> halved(const WorkloadInfo& info) {
     std::uint64_t best_value = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::uint64_t before = values[i].value;
-      const std::uint64_t half = possible(info.parameters[i], before / 2);
-      if (half >= before) continue;
+      const std::uint64_t half = less_work(info.parameters[i], before);
+      if (half == before) continue;
       values[i].value = half;
       const auto found = cost(info, values, kMostOperations);
       values[i].value = before;

@@ -31,7 +31,7 @@ struct StudyArguments {
   std::string jobs = "0", size, timeout = "0", csv, repeat;
   std::string executor = "local";
   std::string slurm_options, chunk = "0";
-  bool quick = false, dry_run = false, quiet = false;
+  bool quick = false, whole = false, dry_run = false, quiet = false;
 };
 
 Study read(const StudyArguments& arguments) {
@@ -46,6 +46,7 @@ Study read(const StudyArguments& arguments) {
       throw InputError("--quick is --size small; give one of them.");
     changes.size = SizeClass::Small;
   }
+  changes.whole = arguments.whole;
   changes.repeat = read_study_repeat(arguments.repeat, arguments.quick);
   return read_study(arguments.study, changes);
 }
@@ -137,6 +138,7 @@ Command add_study_command(CLI::App& program) {
   add_value(app, "--database", arguments->database, kFile, "The store of results; what it has is not run again");
   add_value(app, "--size", arguments->size, kSize, "Size of all workloads, whatever the study says");
   add_flag(app, "--quick", arguments->quick, "The same as --size small --repeat 1");
+  add_flag(app, "--whole", arguments->whole, "Whole inputs, where the study runs a window of them");
   add_study_repeat_option(app, arguments->repeat);
   add_value(app, "--jobs", arguments->jobs, kNumber, "Runs at once; 0 is one for each core, as memory allows");
   add_value(app, "--timeout", arguments->timeout, kNumber, "Seconds that a run may take; 0 is any time");

@@ -93,6 +93,7 @@ struct SystemSpec {
     return !link.is_plain() && remote_cache != RemoteCache::L1L2 && translation.kind != TranslationKind::Mmu &&
            policy == PagePolicy::Pinned;
   }
+  bool follows_useful_bytes() const { return link.track_useful && posts_stores(); }
   /// L2 caches keep lines of other GPUs, and directories invalidate them.
   bool has_directories() const { return coherence == Coherence::Directory && remote_cache == RemoteCache::L1L2; }
   void describe(Section& section);

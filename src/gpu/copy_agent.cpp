@@ -12,6 +12,14 @@ constexpr std::uint64_t kNoLine = ~std::uint64_t{0};
 
 }  // namespace
 
+void CopyBytesStats::describe(StatVisitor& visitor) {
+  visitor.counter("data_bytes", "bytes", "Bytes of chunks of copies that a device sent to other devices.", data_bytes);
+  visitor.counter("protocol_bytes", "bytes",
+                  "Bytes of the packets of copies that a device sent that are no data: headers, requests, completions.",
+                  protocol_bytes);
+  visitor.counter("host_bytes", "bytes", "Bytes of chunks of copies that a device sent to the host.", host_bytes);
+}
+
 CopyChunk chunk_of(const CopyMessage& message) {
   CopyChunk chunk;
   chunk.id = message.id;
@@ -78,6 +86,7 @@ void CopyAgent::on_message(CopyMessage* message) {
 /// A chunk is read or written as soon as none of its lines is on its way into the cache.
 void CopyAgent::on_turn(CopyMessage* message) {
   const CopyChunk chunk = chunk_of(*message);
+  const ChangedBytes* changed = message->changed;
   const bool reads = message->kind == CopyMessageKind::Read;
   const std::optional<PhysLine> first = reads ? chunk.from : chunk.to;
   if (first && cache_.lines_pending(first->page(), lines_of_chunk(*first, chunk.lines))) {
@@ -85,7 +94,7 @@ void CopyAgent::on_turn(CopyMessage* message) {
     return;
   }
   partition_.pool().release(message);
-  reads ? read(chunk) : write(chunk);
+  reads ? read(chunk) : write(chunk, changed);
 }
 
 void CopyAgent::read(const CopyChunk& chunk) {
@@ -98,6 +107,7 @@ void CopyAgent::read(const CopyChunk& chunk) {
   const std::uint32_t reading = free_.back();
   free_.pop_back();
   readings_[reading] = {chunk, chunk.lines};
+  if (useful_ != nullptr && chunk.to) note_changes(chunk);
   for (std::uint32_t i = 0; i < chunk.lines; ++i) {
     const PhysLine line{first.page(), first.index() + i};
     if (watch_ != nullptr) watch_->copied_from(line);
@@ -128,8 +138,31 @@ void CopyAgent::deliver(const CopyChunk& chunk) {
   }
 }
 
-void CopyAgent::write(const CopyChunk& chunk) {
+void CopyAgent::note_changes(const CopyChunk& chunk) {
+  if (chunk.to->device() == device()) return;
+  if (changed_.size() <= chunk.id) changed_.resize(chunk.id + std::size_t{1});
+  if (!changed_[chunk.id]) changed_[chunk.id] = std::make_unique<ChangedBytes>();
+  for (std::uint32_t i = 0; i < chunk.lines; ++i) {
+    (*changed_[chunk.id])[i] =
+        useful_->take_changes(PhysLine{chunk.from->page(), chunk.from->index() + i}, chunk.to->device());
+  }
+}
+
+void CopyAgent::note_arrival(const CopyChunk& chunk, const ChangedBytes* changed) {
+  const auto bytes = static_cast<unsigned>(line_);
+  for (std::uint32_t i = 0; i < chunk.lines; ++i) {
+    const PhysLine line{chunk.to->page(), chunk.to->index() + i};
+    if (chunk.from && chunk.from->device() == device()) {
+      useful_->copied_within(line, bytes);
+    } else {
+      useful_->copied(line, bytes, changed == nullptr ? ByteMask::all(bytes) : (*changed)[i]);
+    }
+  }
+}
+
+void CopyAgent::write(const CopyChunk& chunk, const ChangedBytes* changed) {
   if (chunk.to) {
+    if (useful_ != nullptr) note_arrival(chunk, changed);
     cache_.overwrite_lines(chunk.to->page(), lines_of_chunk(*chunk.to, chunk.lines));
     if (watch_ != nullptr) watch_->copied_to(chunk.id, *chunk.to, chunk.lines);
   }
@@ -149,7 +182,11 @@ void CopyAgent::send(DeviceId to, CopyMessageKind kind, const CopyChunk& chunk, 
   CopyMessage* message = make(kind, chunk);
   message->destination = to.value;
   message->set_wire_bytes(static_cast<std::uint32_t>(bytes));
-  network_.send_copy(message);
+  if (kind == CopyMessageKind::Data && chunk.id < changed_.size()) message->changed = changed_[chunk.id].get();
+  const std::uint64_t data = kind == CopyMessageKind::Data ? chunk.lines * line_ : 0;
+  stats_.data_bytes += data;
+  if (to == host_) stats_.host_bytes += data;
+  stats_.protocol_bytes += network_.send_copy(message) - data;
 }
 
 std::string CopyAgent::describe_waiting() const {

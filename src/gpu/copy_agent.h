@@ -3,14 +3,18 @@
 //
 // At the source the dirty lines of the chunk are written back, stay, and all are read from memory. At the destination
 // cached copies leave, and memory is written; who asked is told at once, as of any write that memory has accepted.
+// Where useful bytes are followed, a chunk takes along which of its bytes had changed, at no cost on the link.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "interconnect/network_interface.h"
+#include "interconnect/useful_bytes.h"
 #include "memory/cache/l2_cache.h"
 #include "memory/data_oracle.h"
 
@@ -32,9 +36,13 @@ enum class CopyMessageKind : std::uint8_t {
   Done,  ///< device → host: it has been written
 };
 
+/// By line of a chunk: the bytes that had changed at the source since they were copied to the same device last.
+using ChangedBytes = std::array<ByteMask, 64>;
+
 struct CopyMessage : Packet {
   PhysLine from;  ///< a line of no device where the chunk has no such side
   PhysLine to;
+  const ChangedBytes* changed = nullptr;  ///< the source's; none: all of them
   std::uint32_t id = 0;
   std::uint16_t lines = 0;
   CopyMessageKind kind = CopyMessageKind::Read;
@@ -44,6 +52,14 @@ static_assert(EventType<CopyMessage>);
 /// The chunk of a message; the lines of a frame that a chunk has, by its first.
 CopyChunk chunk_of(const CopyMessage& message);
 std::uint64_t lines_of_chunk(PhysLine first, std::uint32_t lines);
+
+struct CopyBytesStats {
+  std::uint64_t data_bytes = 0;
+  std::uint64_t protocol_bytes = 0;
+  std::uint64_t host_bytes = 0;
+
+  void describe(StatVisitor& visitor);
+};
 
 /// The DMA, in the host.
 class CopyListener {
@@ -58,11 +74,14 @@ class CopyAgent {
             std::uint64_t header, std::uint64_t line);
   /// In the host: who is told when a chunk has come.
   void set_listener(CopyListener& listener) { listener_ = &listener; }
+  /// In a GPU: where the bytes that come are followed, and which have changed is known.
+  void set_useful(UsefulBytes* useful) { useful_ = useful; }
 
   /// Sends a chunk on its way, from the host.
   void start(const CopyChunk& chunk);
   void on_message(CopyMessage* message);
 
+  CopyBytesStats& stats() { return stats_; }
   bool idle() const { return busy_ == 0; }
   std::string describe_waiting() const;
 
@@ -80,7 +99,9 @@ class CopyAgent {
   void read(const CopyChunk& chunk);
   void on_line(IndexEvent* event);
   void deliver(const CopyChunk& chunk);
-  void write(const CopyChunk& chunk);
+  void note_changes(const CopyChunk& chunk);
+  void write(const CopyChunk& chunk, const ChangedBytes* changed);
+  void note_arrival(const CopyChunk& chunk, const ChangedBytes* changed);
   void done(const CopyChunk& chunk);
 
   Partition& partition_;
@@ -91,6 +112,11 @@ class CopyAgent {
   std::uint64_t header_;
   std::uint64_t line_;
   CopyListener* listener_ = nullptr;
+  UsefulBytes* useful_ = nullptr;
+  /// By the number of a chunk. The receiver reads them; they are filled anew when the host has used the number again,
+  /// after it had heard that the chunk was written.
+  std::vector<std::unique_ptr<ChangedBytes>> changed_;
+  CopyBytesStats stats_;
   HandlerId turn_handler_;
   HandlerId line_handler_;
   std::vector<Reading> readings_;

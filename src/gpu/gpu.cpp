@@ -42,6 +42,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
   make_translation(spec, translation_oracle);
   if (spec.posts_stores()) post_stores(spec, masks);
+  if (spec.follows_useful_bytes()) follow_useful_bytes(processes);
   scalars_.reserve(spec_.shader_arrays);
   for (unsigned a = 0; a < spec_.shader_arrays; ++a) scalars_.emplace_back(context_, a);
   const bool own_tlbs = l2_tlb_ && spec_.scalar_tlb == ScalarTlbOwner::Array;
@@ -71,10 +72,16 @@ void Gpu::post_stores(const SystemSpec& spec, ByteMaskPool& masks) {
   ingress_ = std::make_unique<StoreIngress>(partition_, l2_, network_, masks, spec.gpu.line, topology_.devices());
   remote_home_.set_egress(*egress_);
   context_.egress = egress_.get();
-  if (!spec.link.track_useful) return;
+}
+
+void Gpu::follow_useful_bytes(const std::vector<Process>& processes) {
   useful_ = std::make_unique<UsefulBytes>();
   ingress_->set_useful(useful_.get());
+  copies_.set_useful(useful_.get());
   context_.useful = useful_.get();
+  const auto is_copy = [](const Step& step) { return std::holds_alternative<Copy>(step); };
+  const auto copies = [&](const Process& process) { return std::ranges::any_of(process.workload->steps(), is_copy); };
+  if (std::ranges::any_of(processes, copies)) useful_->remember_changes();
 }
 
 void Gpu::cover(ProtocolCoverage& coverage) {

@@ -137,6 +137,7 @@ class Gpu final : public NetworkClient,
   Egress* egress() { return egress_.get(); }
   StoreIngress* ingress() { return ingress_.get(); }
   const UsefulBytes* useful() const { return useful_.get(); }
+  CopyAgent& copies() { return copies_; }
   bool idle();
   std::string describe_waiting();
   bool computes() const override;
@@ -149,6 +150,7 @@ class Gpu final : public NetworkClient,
   void make_coherence(const SystemSpec& spec, const std::vector<Process>& processes);
   void make_translation(const SystemSpec& spec, TranslationOracle* oracle);
   void post_stores(const SystemSpec& spec, ByteMaskPool& masks);
+  void follow_useful_bytes(const std::vector<Process>& processes);
 
   Partition& partition_;
   GpuSpec spec_;
@@ -218,6 +220,9 @@ void Gpu::for_each_stats(Visit visit) {
   if (useful_) {
     UsefulStats useful = useful_->stats();
     visit("", "egress", useful);
+    UsefulCopyStats copied = useful_->copy_stats();
+    visit("", "copy", copied);
+    visit("", "copy", copies_.stats());
   }
   if (l2_tlb_) {
     visit("", "l2_tlb", l2_tlb_->stats());

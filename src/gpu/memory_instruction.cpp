@@ -85,6 +85,7 @@ void MemoryInstruction::note_use(GpuContext& context, OpKind kind, unsigned byte
         context.useful->stored(line, mask);
       } else {
         context.useful->loaded(line, mask);
+        if (kind == OpKind::Atomic) context.useful->changed(line, mask);
       }
     }
   }

@@ -87,6 +87,7 @@ class Host final : public NetworkClient,
 
   CommandProcessor& commands() { return commands_; }
   CopyEngine& dma() { return dma_; }
+  CopyAgent& copies() { return copies_; }
   NetworkInterface& network() { return network_; }
   L2Cache& llc() { return llc_; }
   bool idle() const;
@@ -100,6 +101,7 @@ class Host final : public NetworkClient,
     visit("link", network_.stats());
     if (network_.has_link_layer()) visit("link_layer", network_.link_layer_stats());
     if (ingress_) visit("ingress", ingress_->stats());
+    if (spec_.follows_useful_bytes()) visit("copy", copies_.stats());
     if (mmu_) {
       visit("mmu", mmu_->stats());
       visit("mmu", mmu_->walkers().stats());

@@ -98,8 +98,8 @@ void LinkSpec::describe(Section& section) {
                           "Units of payload of posted writes that one source can have in one destination's input "
                           "buffer; auto is enough to fill the link over the way there and back.");
   section.flag("track_useful", track_useful,
-               "If true, where stores are posted, each GPU follows the bytes that they bring and counts which are read "
-               "before they are overwritten.");
+               "If true, where stores are posted, each GPU follows the bytes that they and copies bring, and counts "
+               "which are read before they are overwritten.");
 }
 
 Bandwidth LinkSpec::packet_rate() const {

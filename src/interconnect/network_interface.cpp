@@ -212,14 +212,16 @@ void NetworkInterface::send_control(Packet* packet) {
   send(packet, TrafficClass::Response, 0);
 }
 
-void NetworkInterface::send_copy(Packet* packet) {
+std::uint32_t NetworkInterface::send_copy(Packet* packet) {
   packet->type = PacketType::Copy;
   packet->traffic_class = TrafficClass::Response;
   packet->origin = partition_.device().value;
   set_message_size(*packet, static_cast<std::uint32_t>(spec_.header));
+  const std::uint32_t bytes = packet->wire_bytes;
   ++stats_.copy_packets;
-  stats_.copy_bytes += packet->wire_bytes;
+  stats_.copy_bytes += bytes;
   send(packet, TrafficClass::Response, 0);
+  return bytes;
 }
 
 void NetworkInterface::send_message(Packet* packet) {

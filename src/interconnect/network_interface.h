@@ -130,8 +130,8 @@ class NetworkInterface final : public NetworkPort {
   Spacing reply_spacing(const LineRequest& request) const { return inputs_.front().spacing(reply_packet(request), 1); }
   /// A message about launches to `packet->destination`.
   void send_control(Packet* packet);
-  /// A message of `packet->wire_bytes` about a chunk of a copy, or the chunk itself.
-  void send_copy(Packet* packet);
+  /// A message of `packet->wire_bytes` about a chunk of a copy, or the chunk itself. What it takes on the link.
+  std::uint32_t send_copy(Packet* packet);
   /// A translation message of `packet->wire_bytes` in its class: its destination has room for all that can come.
   void send_message(Packet* packet);
   /// The contents of a page of 4 KiB, in as many packets as the format takes; a translation message comes with them.

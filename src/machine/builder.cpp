@@ -71,7 +71,7 @@ void MachineBuilder::place_applications() {
     process.workload = machine_.request.applications[a];
     process.first_gpu = a;
     process.gpus = alone ? spec.gpus : 1;
-    check_workload(*process.workload, spec);
+    check_workload(*process.workload, spec, process.gpus);
     process.space = std::make_unique<AddressSpace>(*process.workload, spec.placement, process.first_gpu, process.gpus,
                                                    machine_.topology.host(), machine_.frames, spec.page.size);
     machine_.processes.push_back(std::move(process));

@@ -80,7 +80,7 @@ void check_copies(Machine& machine) {
 
 /// Every byte on a link that carried posted stores is useful, wasted or protocol; what went to the host nobody follows.
 void check_stores(Machine& machine) {
-  if (!machine.spec().posts_stores() || !machine.spec().link.track_useful) return;
+  if (!machine.spec().follows_useful_bytes()) return;
   std::uint64_t wire = 0;
   std::uint64_t known = 0;
   for (const auto& gpu : machine.gpus) {
@@ -95,12 +95,30 @@ void check_stores(Machine& machine) {
   }
 }
 
+/// And so is every byte of copies.
+void check_copied_bytes(Machine& machine) {
+  if (!machine.spec().follows_useful_bytes()) return;
+  std::uint64_t wire = machine.host->network().stats().copy_bytes;
+  std::uint64_t known = machine.host->copies().stats().protocol_bytes;
+  for (const auto& gpu : machine.gpus) {
+    const CopyBytesStats& sent = gpu->copies().stats();
+    const UsefulCopyStats useful = gpu->useful()->copy_stats();
+    wire += gpu->network().stats().copy_bytes;
+    known += sent.protocol_bytes + sent.host_bytes + useful.useful_bytes + useful.wasted_bytes;
+  }
+  if (wire != known) {
+    throw SimulationError(
+        fmt::format("check: copies took {} bytes on the links, but {} are useful, wasted or protocol", wire, known));
+  }
+}
+
 }  // namespace
 
 void check_conservation(Machine& machine) {
   check_devices(machine);
   check_links(machine);
   check_stores(machine);
+  check_copied_bytes(machine);
   if (machine.masks.live() != 0) {
     throw SimulationError(fmt::format("check: byte masks of {} stores are left at the end", machine.masks.live()));
   }

@@ -127,6 +127,8 @@ std::vector<StatInfo> list_statistics() {
   list_stats<LinkLayerStats>(out, {"gpus.link_layer.", "gpu<g>.link_layer.", "host.link_layer."});
   list_stats<EgressStats>(out, {"gpus.egress.", "gpu<g>.egress."});
   list_stats<UsefulStats>(out, {"gpus.egress.", "gpu<g>.egress."});
+  list_stats<UsefulCopyStats>(out, {"gpus.copy.", "gpu<g>.copy."});
+  list_stats<CopyBytesStats>(out, {"gpus.copy.", "gpu<g>.copy.", "host.copy."});
   list_stats<StoreIngressStats>(out, {"gpus.ingress.", "gpu<g>.ingress.", "host.ingress."});
   list_stats<LoadLatency>(out, {"latency.load."});
   list_stats<L1TlbStats>(out, {"gpus.l1_tlb.", "gpu<g>.l1_tlb.", "gpu<g>.cu<c>.l1_tlb."});

@@ -53,7 +53,13 @@ void check_copies(const Workload& workload, const SystemSpec& spec) {
 
 }  // namespace
 
-void check_workload(const Workload& workload, const SystemSpec& system) {
+void check_workload(const Workload& workload, const SystemSpec& system, unsigned gpus) {
+  if (workload.gpus() != 0 && workload.gpus() != gpus) {
+    throw InputError(fmt::format(
+        "the workload has {} ranks, each of which is a GPU with its own copy of the data, but {} GPUs run it: give it "
+        "as many (--param ranks={}, or --set gpus={})",
+        workload.gpus(), gpus, gpus, workload.gpus()));
+  }
   check_workgroups(workload, system.gpu);
   check_copies(workload, system);
 }

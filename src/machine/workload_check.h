@@ -7,8 +7,9 @@
 
 namespace nearfar {
 
-/// Throws InputError where a workgroup does not fit a compute unit, or a copy cannot be made.
-void check_workload(const Workload& workload, const SystemSpec& system);
+/// Throws InputError where a workload is not made for the `gpus` that it is to run on, a workgroup does not fit a
+/// compute unit, or a copy cannot be made.
+void check_workload(const Workload& workload, const SystemSpec& system, unsigned gpus);
 
 /// Throws InputError where a device has fewer frames than have been taken of it.
 void check_memory(const FrameAllocator& frames, const SystemSpec& system);

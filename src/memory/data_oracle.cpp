@@ -482,15 +482,19 @@ void DataWatch::l2_served(RecordId id, PhysLine line, const LineImage& image) {
   part.served = true;
 }
 
+/// The acknowledgement of a store of several lines waits for all of them, so that those of later stores may come first.
 void DataWatch::l2_store_ordered(RecordId id, PhysLine line, RemoteCopy& copy) {
-  const auto stored = std::ranges::find(copy.pending, id, &RemoteCopy::PendingStore::record);
+  const auto stored = std::ranges::find_if(
+      copy.pending, [&](const RemoteCopy::PendingStore& store) { return store.record == id && !store.ordered; });
   if (stored == copy.pending.end()) return;
   ByteMask mask = stored->mask;
   for (auto later = stored + 1; later != copy.pending.end(); ++later) {
     for (std::size_t word = 0; word < mask.bits.size(); ++word) mask.bits[word] &= ~later->mask.bits[word];
   }
   copy.image.write(mask, record(id).part(line.index()).version, line_bytes_);
-  copy.pending.erase(stored);
+  stored->ordered = true;
+  const auto open = std::ranges::find(copy.pending, false, &RemoteCopy::PendingStore::ordered);
+  copy.pending.erase(copy.pending.begin(), open);
 }
 
 // ---------------------------------------------------------------------------------------------------- memory, pages

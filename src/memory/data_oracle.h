@@ -46,6 +46,7 @@ struct RemoteCopy {
   struct PendingStore {
     RecordId record = 0;
     ByteMask mask;
+    bool ordered = false;  ///< acknowledged before one in front of it, whose bytes it still covers
   };
   LineImage image;
   std::vector<PendingStore> pending;  ///< in the order in which the L2 looked them up

@@ -104,6 +104,8 @@ class Workload {
 
   /// The stream of one wavefront of one launch.
   virtual Stream wavefront(std::size_t launch, const Wave& wave) const = 0;
+  /// The GPUs that it is made for: each has a part of its own. 0: any number.
+  virtual std::uint64_t gpus() const { return 0; }
   /// Of a workload that is one collective operation.
   virtual std::optional<CollectiveWork> collective() const { return std::nullopt; }
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string> kStudyKeys = {"title",    "description", "system",    "design", "size",    "input",
                                              "set",      "param",       "workloads", "names",  "expects", "seeds",
-                                             "variants", "grid",        "figures",   "repeat"};
+                                             "variants", "grid",        "figures",   "repeat", "window"};
 const std::vector<std::string> kVariantKeys = {"system", "design", "size", "input", "set", "param"};
 const std::vector<std::string> kGridKeys = {"system", "design", "size", "set", "param"};
 
@@ -170,6 +170,15 @@ class StudyReader {
     }
   }
 
+  /// Parameters of single workloads that cut the study's own size; other sizes are whole.
+  void read_window(Draft& draft) const {
+    const YamlNode* window = root_.find("window");
+    if (window == nullptr) return;
+    const YamlNode& entries = as_mapping(*window, "window");
+    if (changes_.whole || changes_.size) return;
+    for (const YamlEntry& entry : entries.entries) merge(draft.parameters, entry, value_of(entry));
+  }
+
   void set_design(Draft& draft, const PlacedText& text) const {
     const std::vector<std::string> names = split(text.text, '+');
     if (std::ranges::find(names, "") != names.end()) {
@@ -198,6 +207,7 @@ class StudyReader {
     Draft common;
     common.variant.size = changes_.size.value_or(common.own_size);
     read_into(common, root_);
+    read_window(common);
     const YamlNode* variants = root_.find("variants");
     if (variants == nullptr) return {common};
     std::vector<Draft> out;

@@ -87,6 +87,7 @@ struct Study {
 struct StudyChanges {
   std::optional<SizeClass> size;
   std::optional<std::uint32_t> repeat{};
+  bool whole = false;  ///< without the study's window
 };
 
 /// `name` is a file's path (ends in .yaml) or the name of a file in studies/. Every mistake is an InputError that

@@ -720,6 +720,51 @@ TEST(EgressMachine, KnowsWhichBytesAreOfUse) {
   expect(simulate(machine({"finepack"}), {lost.script}), 0, 4);
 }
 
+/// Every lane of a wavefront of 32 has 16 bytes, `times` over.
+template <class Access>
+Program::Kernel rows_of_own(std::uint64_t offset, unsigned times, Access access) {
+  return [=](VirtAddr own, VirtAddr) {
+    return [](VirtAddr at, unsigned n, Access what) -> Stream {
+      for (unsigned i = 0; i < n; ++i) {
+        co_yield what(16, [=](unsigned lane) { return at + 512 * std::uint64_t{i} + 16 * std::uint64_t{lane}; });
+        co_yield wait(0);
+      }
+    }(own + offset, times, access);
+  };
+}
+
+TEST(EgressMachine, KnowsWhichCopiedBytesAreOfUse) {
+  const auto stores_lanes = [](unsigned bytes, auto lanes) { return store(bytes, lanes); };
+  const auto loads_lanes = [](unsigned bytes, auto lanes) { return load(bytes, lanes); };
+  Program program;
+  const auto copy = [&] {
+    program.script->add_copy({.from = program.base, .to = program.base + Program::kHalf, .bytes = 4096});
+  };
+  const auto expect = [&](std::uint64_t useful, std::uint64_t wasted, std::uint64_t chunks) {
+    const Outcome run = simulate(machine({}), {program.script});
+    EXPECT_EQ(run.count("gpu1.copy.useful_bytes"), useful);
+    EXPECT_EQ(run.count("gpu1.copy.wasted_bytes"), wasted);
+    EXPECT_EQ(run.count("gpu0.copy.data_bytes"), chunks * 4096);
+    EXPECT_EQ(run.count("gpu0.copy.protocol_bytes"), chunks * 28);
+    EXPECT_EQ(run.count("gpu0.link.copy_bytes"), chunks * 4124);
+    EXPECT_EQ(run.count("gpu1.copy.protocol_bytes"), run.count("gpu1.link.copy_bytes"));  // it says when it has them
+    EXPECT_EQ(run.count("host.copy.protocol_bytes"), run.count("host.link.copy_bytes"));  // it asks for them
+  };
+  program.launch(rows_of_own(0, 2, stores_lanes), nothing);  // a quarter of what is copied has changed
+  copy();
+  expect(0, 4096, 1);
+  program.launch(nothing, rows_of_own(512, 2, loads_lanes));  // read: half of that, and as much of what has not
+  expect(512, 3584, 1);
+  copy();  // nothing has changed: all is wasted, and so is what was fresh
+  program.launch(nothing, rows_of_own(0, 2, loads_lanes));
+  expect(512, 3584 + 4096, 2);
+  program.launch(rows_of_own(0, 1, stores_lanes), nothing);
+  copy();
+  program.launch(nothing, rows_of_own(0, 1, stores_lanes));  // overwritten by its owner
+  program.launch(nothing, rows_of_own(0, 1, loads_lanes));
+  expect(512, 3584 + 2 * 4096, 3);
+}
+
 /// Stores to two lines of the other GPU, then what is done to the first of them.
 template <class Then>
 Program::Kernel stores_then(Then then) {

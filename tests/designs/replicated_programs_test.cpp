@@ -1,7 +1,9 @@
 // Programs on replicated data on a small machine with posted stores: whichever way stores leave a GPU, and also with
 // copies, the data oracle finds nothing, the same bytes are published, and every byte on a link is accounted for.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "config/error.h"
 #include "designs/design.h"
 #include "machine/script.h"
 #include "workload/catalog.h"
@@ -9,6 +11,7 @@
 namespace nearfar::replicated_programs_test {
 namespace {
 
+using testing::HasSubstr;
 using Settings = std::vector<ParameterSetting>;
 
 Outcome run_on(const std::vector<std::string>& designs, const std::string& name, Settings settings,
@@ -59,6 +62,25 @@ TEST(ReplicatedPrograms, CopyWithoutStoringToPeers) {
     const Outcome run = run_on({}, each.name, each.settings, 4);
     EXPECT_EQ(run.count("gpus.egress.stores"), 0U) << each.name;
     EXPECT_GT(run.count("copies.count"), 0U) << each.name;
+    EXPECT_GT(run.count("gpus.copy.useful_bytes"), 0U) << each.name;
+    EXPECT_EQ(run.count("gpus.copy.useful_bytes") + run.count("gpus.copy.wasted_bytes") +
+                  run.count("gpus.copy.protocol_bytes"),
+              run.count("gpus.link.copy_bytes"))
+        << each.name;
+  }
+}
+
+TEST(ReplicatedPrograms, NeedAGpuForEachRank) {
+  const SystemSpec system = load_system_with({}, "finepack-4gpu", {}).spec;
+  for (const std::uint64_t ranks : {1U, 2U, 8U}) {
+    const Settings settings{{"n", 4096}, {"iterations", 1}, {"ranks", ranks}};
+    try {
+      simulate(system, {make_workload("Jacobi", SizeClass::Small, settings, 1)});
+      FAIL() << ranks;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("has " + std::to_string(ranks) + " ranks"));
+      EXPECT_THAT(error.what(), HasSubstr("--param ranks=4, or --set gpus=" + std::to_string(ranks)));
+    }
   }
 }
 

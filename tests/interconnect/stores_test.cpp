@@ -165,5 +165,35 @@ TEST(UsefulBytes, AreReadOnceBeforeTheyAreBroughtAgain) {
   EXPECT_EQ(bytes.stats().wasted_bytes, 4U + 8);
 }
 
+TEST(UsefulBytes, OfCopiesHadChangedAtTheirSource) {
+  const PhysLine there{PhysPage{DeviceId{0}, 7}, 3};
+  const PhysLine here{PhysPage{DeviceId{1}, 9}, 0};
+  UsefulBytes source;
+  source.stored(there, ByteMask::range(0, 8));
+  EXPECT_TRUE(source.take_changes(there, DeviceId{1}).empty());  // nobody asked it to remember
+  source.remember_changes();
+  source.stored(there, ByteMask::range(0, 8));
+  EXPECT_EQ(source.take_changes(there, DeviceId{1}), ByteMask::range(0, 8));
+  EXPECT_TRUE(source.take_changes(there, DeviceId{1}).empty());
+  EXPECT_EQ(source.take_changes(there, DeviceId{2}), ByteMask::range(0, 8));  // it had not been copied there
+  source.stored(there, ByteMask::range(4, 8));
+  EXPECT_EQ(source.take_changes(there, DeviceId{1}), ByteMask::range(4, 8));
+
+  UsefulBytes target;
+  target.copied(here, 128, ByteMask::range(0, 8));
+  EXPECT_EQ(target.copy_stats().wasted_bytes, 128U);  // were the run to end here
+  target.loaded(here, ByteMask::range(4, 8));
+  EXPECT_EQ(target.copy_stats().useful_bytes, 4U);
+  EXPECT_EQ(target.copy_stats().wasted_bytes, 124U);
+  target.delivered(here, ByteMask::range(0, 2));  // stores bring some of it again
+  target.loaded(here, ByteMask::range(0, 4));
+  EXPECT_EQ(target.copy_stats().useful_bytes, 6U);
+  EXPECT_EQ(target.copy_stats().wasted_bytes, 122U);
+  EXPECT_EQ(target.stats().useful_bytes, 2U);
+  target.copied(here, 128, ByteMask::range(0, 128));
+  target.copied_within(here, 128);
+  EXPECT_EQ(target.copy_stats().wasted_bytes, 122U + 128);
+}
+
 }  // namespace
 }  // namespace nearfar::stores_test

@@ -37,8 +37,9 @@ constexpr unsigned kCus = 4;
 class Scene {
  public:
   explicit Scene(std::vector<std::string> more = {}, const std::vector<std::string>& designs = {}) {
-    std::vector<std::string> overrides = {"gpu.shader_arrays=1", "gpu.cus_per_array=4", "dispatch.policy=blocks",
-                                          "remote_cache=l1l2", "coherence=directory"};
+    std::vector<std::string> overrides = {"gpu.shader_arrays=1",     "gpu.cus_per_array=4", "dispatch.policy=blocks",
+                                          "remote_cache=l1l2",       "coherence=directory", "gpu.l2.index=modulo",
+                                          "gpu.l2.bank_index=modulo"};
     overrides.insert(overrides.end(), more.begin(), more.end());
     system_ = load_system_with(designs, "rec-4gpu", overrides).spec;
     base_ = script_->buffer(kGpus * kPageBytes, Placement::Interleave);

@@ -130,7 +130,9 @@ TEST(UnloadedAccess, HostMemoryIsReachedOverTheLink) {
 /// The published sums of the REC system, with remote lines in the L1 only: 98, 240, 510, 652 less the requester's L2
 /// lookup of 10, which this caching policy leaves out, plus the cycle of ideal translation.
 TEST(UnloadedAccess, RecSystemMatchesItsTable) {
-  const SystemSpec spec = test_system({"remote_cache=l1", "coherence=boundary"}, "rec-4gpu");
+  const SystemSpec spec =
+      test_system({"remote_cache=l1", "coherence=boundary", "placement.initial=interleave", "dispatch.policy=workload"},
+                  "rec-4gpu");
   Place local(spec);
   EXPECT_EQ(local.read(local.on_gpu(0)).count("latency.load.total_cycles"), 1U + 28 + 10 + 202);
   Place remote(spec);

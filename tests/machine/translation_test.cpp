@@ -386,7 +386,7 @@ TEST(FullGpuMemory, EndsTheRunWithWhatToDo) {
   try {
     simulate(system, {transpose(1024)});
     FAIL() << "it ran";
-  } catch (const SimulationError& error) {
+  } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("migration.evict"), std::string::npos) << error.what();
   }
 }

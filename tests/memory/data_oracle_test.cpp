@@ -253,6 +253,22 @@ TEST_F(Watches, StoresOrderedTheWrongWayRound) {
               ThrowsMessage<SimulationError>(HasSubstr("the wrong way round")));
 }
 
+/// The first store has another line too, for which its acknowledgement waits.
+TEST_F(Watches, ALaterStoreAcknowledgedFirstStaysInTheCopyOfTheL2) {
+  const RecordId first = store();
+  const RecordId second = store(ByteMask::range(0, 8));
+  RemoteCopy copy;
+  unit_watch_.l2_stores(first, line_, &copy);
+  unit_watch_.l2_stores(second, line_, &copy);
+  order_and_apply(first);
+  order_and_apply(second);
+  unit_watch_.l2_store_ordered(second, line_, copy);
+  unit_watch_.l2_store_ordered(first, line_, copy);
+  EXPECT_EQ(copy.image.at(0), 2U);
+  EXPECT_EQ(copy.image.at(8), 1U);
+  EXPECT_TRUE(copy.pending.empty());
+}
+
 TEST_F(Watches, AFillThatAStoreShouldHavePoisoned) {
   const RecordId loaded = load();
   serve(loaded);

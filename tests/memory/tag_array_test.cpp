@@ -293,6 +293,17 @@ RC_GTEST_PROP(TagArray, FindsStatesInTheOrderOfSlots, ()) {
   }
 }
 
+/// Ages lie behind the tags of a set, and must not be taken for tags.
+TEST(TagArray, SlotsBeyondTheLastWayAreNeverValid) {
+  for (const std::uint32_t ways : {3U, 5U, 12U, 96U, 100U}) {
+    TagArray tags(2, ways, IndexHash::Modulo, Replacement::Lru, 64);
+    for (std::uint64_t key = 0; key < 2 * ways; ++key) tags.fill(tags.victim(key), key);
+    unsigned valid = 0;
+    for (TagArray::Slot slot = 0; slot < tags.slots(); ++slot) valid += tags.valid(slot);
+    EXPECT_EQ(valid, 2 * ways);
+  }
+}
+
 TEST(TagArray, HashedIndexSpreadsAStrideOverTheSets) {
   const auto misses = [](IndexHash hash) {
     TagArray tags(64, 4, hash, Replacement::Lru);

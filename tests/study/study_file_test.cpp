@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 Study read(const std::string& text) { return read_study_text(text, "s.yaml"); }
 
@@ -49,6 +50,24 @@ TEST(StudyFile, AParameterGoesToTheWorkloadsThatHaveIt) {
   const Study study = read(kHead + "param: {width: 1024, PR.iterations: 1}\n" + kFigures);
   EXPECT_THAT(cell_run(study, "MT", study.variants[0], 1).parameters, ElementsAre("width=1024"));
   EXPECT_THAT(cell_run(study, "PR", study.variants[0], 1).parameters, ElementsAre("PR.iterations=1"));
+}
+
+TEST(StudyFile, AWindowIsOfTheStudysOwnSize) {
+  const std::string text = kHead + "size: paper\nwindow: {PR.iterations: 1}\n" + kFigures;
+  const auto parameters = [&](const StudyChanges& changes) {
+    const Study study = read_study_text(text, "s.yaml", changes);
+    return cell_run(study, "PR", study.variants[0], 1).parameters;
+  };
+  EXPECT_THAT(parameters({}), ElementsAre("PR.iterations=1"));
+  StudyChanges whole, small;
+  whole.whole = true;
+  small.size = SizeClass::Small;
+  EXPECT_THAT(parameters(whole), IsEmpty());
+  EXPECT_THAT(parameters(small), IsEmpty());
+  const Study over = read(kHead + "size: paper\nparam: {PR.iterations: 3}\nwindow: {PR.iterations: 1}\n" + kFigures);
+  EXPECT_THAT(cell_run(over, "PR", over.variants[0], 1).parameters, ElementsAre("PR.iterations=1"));
+  EXPECT_THAT([&] { read(kHead + "window: {PR.iteration: 1}\n" + kFigures); },
+              ThrowsMessage<InputError>(HasSubstr("iterations")));
 }
 
 TEST(StudyFile, TheCommandLineMayChooseTheSize) {

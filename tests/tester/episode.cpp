@@ -18,12 +18,12 @@ namespace {
 /// Draws the settings of a machine whose structures hold one, two or a few of everything.
 class MachineDraw {
  public:
-  explicit MachineDraw(std::uint64_t seed) : random_(seed, 3) {}
+  MachineDraw(std::uint64_t seed, bool posted) : random_(seed, posted ? 5 : 3), posted_(posted) {}
 
   Episode draw(std::uint64_t seed) {
     episode_.seed = seed;
-    episode_.gpus = static_cast<unsigned>(pick({1, 2, 2, 3, 4, 4, 5, 8}));
-    line_ = one_in(4) ? 128 : 64;
+    episode_.gpus = static_cast<unsigned>(posted_ ? pick({2, 3, 4, 5}) : pick({1, 2, 2, 3, 4, 4, 5, 8}));
+    line_ = one_in(posted_ ? 2 : 4) ? 128 : 64;
     compute_units();
     first_level_caches();
     home_cache("gpu.l2");
@@ -37,7 +37,7 @@ class MachineDraw {
     program(seed);
     delays();
     // Drawn last, too.
-    const bool cached = kept && one_in(2);
+    const bool cached = kept && one_in(2) && !posted_;
     set("remote_cache", !kept ? "none" : cached ? "l1l2" : "l1");
     if (cached) coherence();
     egress(cached);
@@ -181,13 +181,14 @@ class MachineDraw {
 
   void translation() {
     const std::uint64_t kind = between(0, 9);
-    if (kind < 4) {
+    if (kind < (posted_ ? 7 : 4)) {
       stays_ = true;
       set("translation.latency", 0, 3);
       set("placement.initial", word({"workload", "workload", "interleave", "distribute", "host"}));
       return;
     }
     tlbs();
+    if (posted_) return ats();
     if (kind == 4) return svm();
     if (kind == 5) return ats();
     mmu();
@@ -231,7 +232,7 @@ class MachineDraw {
   }
 
   void ats() {
-    const bool places = one_in(2);
+    const bool places = !posted_ && one_in(2);
     set("translation.kind", "ats");
     set("placement.initial", places ? "host" : word({"interleave", "distribute", "host"}));
     set("placement.policy", places ? "first-touch" : "pinned");
@@ -240,7 +241,7 @@ class MachineDraw {
 
   /// Packets of other formats, posted stores where pages stay, and designs that hold them back. Drawn after all else.
   void egress(bool in_l2) {
-    if (one_in(2)) return;
+    if (!posted_ && one_in(2)) return;
     set("link.format", word({"pcie3", "pcie4", "pcie6", "nvlink"}));
     set("link.pcie.max_payload", pick({256, 512, 4096}));
     set("link.pcie.ecrc", one_in(2) ? "true" : "false");
@@ -249,8 +250,12 @@ class MachineDraw {
     set("link.data_credits", pick({16, 17, 40}));
     set("link.track_useful", one_in(2) ? "true" : "false");
     if (in_l2 || !stays_) return;
-    const std::string design = word({"", "finepack", "finepack", "config-packet", "write-combining", "gps"});
-    if (design.empty()) return;
+    std::string design = word({"", "finepack", "finepack", "config-packet", "write-combining", "gps"});
+    if (posted_) {
+      const std::vector<std::string> all = egress_designs();
+      design = all[episode_.seed % all.size()];
+    }
+    if (design.empty() || design == "baseline") return;
     episode_.designs = {design};
     std::string key = design;
     std::ranges::replace(key, '-', '_');
@@ -325,14 +330,20 @@ class MachineDraw {
     weight(Action::Wait, 0, 4);
     weight(Action::Barrier, 0, 2);
     weight(Action::Compute, 0, 3);
+    if (posted_) {
+      weight(Action::Load, 1, 3);
+      weight(Action::Store, 12, 20);
+      weight(Action::Atomic, 0, 1);
+    }
     // An operation accesses about four lines. Pages that move cost far more than lines that do not.
-    const std::uint64_t accesses = (evicts_ ? 1 : moves_ ? 3 : 12) * between(2'000, 5'000);
+    const std::uint64_t accesses = (evicts_ ? 1 : moves_ ? 3 : posted_ ? 40 : 12) * between(2'000, 5'000);
     const std::uint64_t waves = std::uint64_t{program.launches} * program.groups * program.waves;
     program.operations = static_cast<unsigned>(std::clamp<std::uint64_t>(accesses / 4 / waves, 6, 1'000));
     program.apart = one_in(2) && !evicts_ ? 16 : 1;
   }
 
   pcg64 random_;
+  bool posted_;
   Episode episode_;
   std::uint64_t line_ = 64;
   std::uint64_t arrays_ = 1;
@@ -364,11 +375,12 @@ std::string Cuts::text() const {
   for (const std::string& action : without) text += " --without " + action;
   for (const std::string& setting : set) text += " --set " + setting;
   if (design) text += " --design " + *design;
+  if (posted) text += " --posted";
   return text;
 }
 
 Episode draw_episode(std::uint64_t seed, const Cuts& cuts) {
-  Episode episode = MachineDraw(seed).draw(seed);
+  Episode episode = MachineDraw(seed, cuts.posted).draw(seed);
   cut(episode.gpus, cuts.gpus);
   ProgramShape& program = episode.program;
   cut(program.launches, cuts.launches);
@@ -401,13 +413,30 @@ std::string describe(const Episode& episode) {
   return text + fmt::format("\n  machine: {}\n", fmt::join(episode.settings, " "));
 }
 
+std::vector<std::string> egress_designs() {
+  std::vector<std::string> names{"baseline"};
+  for (const Design& design : all_designs()) {
+    if (design.make != nullptr && std::ranges::find(design.seams, "egress") != design.seams.end()) {
+      names.push_back(design.name);
+    }
+  }
+  return names;
+}
+
 std::uint64_t run_episode(const Episode& episode, ProtocolCoverage& coverage) {
+  return count_episode(episode, coverage).accesses;
+}
+
+Counts count_episode(const Episode& episode, ProtocolCoverage& coverage) {
   RunRequest request;
   request.system = load_system_with(episode.designs, "ideal-4gpu", episode.settings).spec;
   request.applications = {std::make_shared<RandomProgram>(episode.program)};
   request.check = true;
   request.coverage = &coverage;
-  return run(request).accesses;
+  const RunResult result = run(request);
+  const auto stores = std::ranges::lower_bound(result.statistics, "gpus.egress.stores", {}, &StatValue::name);
+  const bool posted = stores != result.statistics.end() && stores->name == "gpus.egress.stores";
+  return {result.accesses, posted ? static_cast<std::uint64_t>(stores->as_double()) : 0};
 }
 
 }  // namespace nearfar::tester

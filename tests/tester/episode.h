@@ -30,6 +30,7 @@ struct Cuts {
   std::vector<std::string> without;   ///< actions of the program
   std::vector<std::string> set;       ///< further settings, which win
   std::optional<std::string> design;  ///< in the place of those that were drawn; "baseline" is none
+  bool posted = false;  ///< machines that post their stores, each design at the egress in turn; programs of stores
 
   /// As the options of the program.
   std::string text() const;
@@ -40,7 +41,15 @@ Episode draw_episode(std::uint64_t seed, const Cuts& cuts = {});
 /// The machine and the program, a line each.
 std::string describe(const Episode& episode);
 
+/// What stores may leave a GPU by: "baseline", and the designs that have queues for them.
+std::vector<std::string> egress_designs();
+
 /// Runs an episode under the oracles and answers how many lines were accessed. Throws what the run throws.
 std::uint64_t run_episode(const Episode& episode, ProtocolCoverage& coverage);
+struct Counts {
+  std::uint64_t accesses = 0;
+  std::uint64_t stores = 0;  ///< that left GPUs, posted
+};
+Counts count_episode(const Episode& episode, ProtocolCoverage& coverage);
 
 }  // namespace nearfar::tester

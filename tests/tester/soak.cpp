@@ -25,7 +25,7 @@ constexpr int kAsleep = 60;
 
 /// What an episode's process sends back; the text of a failure follows.
 struct Answer {
-  std::uint64_t accesses = 0;
+  Counts counts;
   std::uint64_t text_bytes = 0;
   ProtocolCoverage coverage;
 };
@@ -49,7 +49,7 @@ void write_all(int to, const void* data, std::size_t bytes) {
   Answer answer;
   std::string failure;
   try {
-    answer.accesses = run_episode(draw_episode(seed, cuts), answer.coverage);
+    answer.counts = count_episode(draw_episode(seed, cuts), answer.coverage);
   } catch (const std::exception& error) {
     failure = error.what();
     if (failure.empty()) failure = "an exception that says nothing";
@@ -208,7 +208,8 @@ SoakResult soak(const SoakOptions& options, const Report& report) {
   std::uint64_t started = 0;
   const auto may_start = [&] {
     return children.size() < options.jobs && started < options.episodes && result.accesses < options.accesses &&
-           Clock::now() - begin < options.time && (options.go_on || result.failures.empty());
+           result.stores < options.stores && Clock::now() - begin < options.time &&
+           (options.go_on || result.failures.empty());
   };
   for (;;) {
     while (may_start()) children.emplace_back(options.seed + started++, options.cuts, options.episode_time);
@@ -219,7 +220,12 @@ SoakResult soak(const SoakOptions& options, const Report& report) {
       result.failures.push_back({seed, outcome.failure, result.accesses, options.cuts, outcome.failure});
     }
     ++result.episodes;
-    result.accesses += outcome.answer.accesses;
+    result.accesses += outcome.answer.counts.accesses;
+    if (outcome.answer.counts.stores != 0) {
+      const Episode episode = draw_episode(seed, options.cuts);
+      result.stores += outcome.answer.counts.stores;
+      result.stores_by[episode.designs.empty() ? "baseline" : episode.designs.front()] += outcome.answer.counts.stores;
+    }
     result.coverage.add(outcome.answer.coverage);
     result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (report) report(result);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -18,6 +19,7 @@ struct SoakOptions {
   std::uint64_t seed = 1;                                         ///< of the first episode; the others follow
   std::uint64_t episodes = ~std::uint64_t{0};                     ///< how many at most
   std::uint64_t accesses = ~std::uint64_t{0};                     ///< no episode starts when so many have been made
+  std::uint64_t stores = ~std::uint64_t{0};                       ///< nor when so many posted stores have been
   std::chrono::milliseconds time = std::chrono::hours(24 * 365);  ///< nor after this
   std::chrono::seconds episode_time{120};  ///< of the processor; an episode that takes longer hangs
   std::chrono::seconds shrink_time{60};    ///< for making a failure smaller
@@ -38,6 +40,8 @@ struct Failure {
 struct SoakResult {
   std::uint64_t episodes = 0;
   std::uint64_t accesses = 0;
+  std::uint64_t stores = 0;                        ///< posted
+  std::map<std::string, std::uint64_t> stores_by;  ///< by design at the egress
   double seconds = 0;
   ProtocolCoverage coverage;
   std::vector<Failure> failures;

@@ -74,6 +74,22 @@ TEST(RandomTester, MeetsEveryPairAndFindsNothingInMinutes) {
   EXPECT_EQ(never_seen(result.coverage), "") << tables(result.coverage);
 }
 
+/// Every design at the egress, whose stores are followed to the memory that they are written to.
+TEST(RandomTester, FindsNothingInStoresThroughEveryEgress) {
+  SoakOptions options;
+  options.cuts.posted = true;
+  options.stores = kSanitized ? 20'000 : 1'000'000;
+  options.jobs = 2;
+  options.episode_time = std::chrono::seconds(kSanitized ? 500 : 120);
+  const SoakResult result = soak(options);
+  EXPECT_EQ(failures(result), "");
+  EXPECT_GE(result.stores, options.stores);
+  if (kSanitized) return;  // too few for all of them
+  for (const std::string& design : egress_designs()) {
+    EXPECT_GT(result.stores_by.at(design), options.stores / 50) << design;
+  }
+}
+
 /// A store of a whole line had brought it into an L2, and the migration of its page dropped only what loads had.
 TEST(RandomTester, ACopyThatAStoreMadeLeavesWithItsPage) {
   EXPECT_EQ(failure_of(1'000'829, {}, std::chrono::seconds(kSanitized ? 300 : 60)), std::nullopt);

@@ -138,7 +138,7 @@ std::optional<double> FunctionalResult::find(const std::string& name) const {
 
 FunctionalResult functional_pass(const SystemSpec& system, const Workload& workload,
                                  const std::function<void(const Progress&)>& on_progress) {
-  check_workload(workload, system);
+  check_workload(workload, system, system.gpus);
   const auto start = Clock::now();
   FunctionalResult result = FunctionalRun(system, workload, on_progress).run();
   result.host_seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -106,7 +106,7 @@ class TagArray {
   /// Whether some way of the set of `key` is not reserved.
   bool can_reserve(std::uint64_t key) const { return reserved_ways_ < ways_ || unreserved_ways(place(key).set).any(); }
 
-  bool valid(Slot slot) const { return tag(slot) < reserved_tag(); }
+  bool valid(Slot slot) const { return way_of(slot) < ways_ && tag(slot) < reserved_tag(); }
   void invalidate(Slot slot) { set_tag(slot, invalid_); }
   void invalidate_all();
 

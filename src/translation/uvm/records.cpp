@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "config/error.h"
 #include "sim/error.h"
 
 namespace nearfar {
@@ -35,9 +36,9 @@ void PageRecords::note_resident(PageKey page, PhysPage frame) {
 bool PageRecords::has_frame(DeviceId device) const {
   if (device == host_ || pools_[device.value].used < gpu_pages_) return true;
   if (evicts_) return false;
-  throw SimulationError(
+  throw InputError(
       fmt::format("GPU {} has no room for another page: its {} pages are in use (gpu.dram.capacity; "
-                  "migration.evict lets pages go back to the host)",
+                  "migration.evict lets pages go back to the host).",
                   device.value, gpu_pages_));
 }
 
@@ -59,8 +60,8 @@ void PageRecords::give_frame(PageKey page, PhysPage frame) {
 PageKey PageRecords::begin_eviction(DeviceId gpu) {
   FramePool& pool = pools_[gpu.value];
   if (pool.residents.empty()) {
-    throw SimulationError(
-        fmt::format("GPU {} has no room for another page: none of its {} pages can be evicted (gpu.dram.capacity)",
+    throw InputError(
+        fmt::format("GPU {} has no room for another page: none of its {} pages can be evicted (gpu.dram.capacity).",
                     gpu.value, gpu_pages_));
   }
   const auto victim = std::ranges::find_if(pool.residents, [&](PageKey page) { return !of(page).moving; });

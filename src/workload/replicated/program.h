@@ -61,6 +61,10 @@ struct Mailbox {
 };
 
 class Program : public Workload {
+ public:
+  /// A rank is a GPU.
+  std::uint64_t gpus() const override { return ranks_; }
+
  protected:
   explicit Program(const Parameters& parameters);
 
