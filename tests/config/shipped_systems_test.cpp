@@ -75,9 +75,16 @@ TEST_F(ShippedSystems, RecHasFlatMemoryOfOneTerabyteASecond) {
   EXPECT_EQ(spec.gpu.dram.model, DramModel::Fixed);
   EXPECT_EQ(spec.gpu.dram.latency, 200U);
   EXPECT_EQ(spec.gpu.dram.channels * spec.gpu.dram.channel_bandwidth.bytes_per_second, 1'000'000'000'000U);
-  EXPECT_EQ(spec.gpu.l2.index, IndexHash::Modulo);
   EXPECT_EQ(spec.link.header, 12U);
   EXPECT_EQ(spec.link.reply_header, 4U);
+}
+
+TEST_F(ShippedSystems, RecIsAsItsCalibrationFrozeIt) {
+  const SystemSpec spec = load_system("rec-4gpu", {}).spec;
+  EXPECT_EQ(spec.gpu.l2.index, IndexHash::Xor);
+  EXPECT_EQ(spec.gpu.l2.bank_index, IndexHash::Xor);
+  EXPECT_EQ(spec.placement, InitialPlacement::Distribute);
+  EXPECT_EQ(spec.dispatch, DispatchPolicy::RoundRobin);
 }
 
 TEST_F(ShippedSystems, RecHasDirectoriesOfTable2) {
