@@ -226,7 +226,7 @@ void Gpu::drop_copies(PhysPage page) {
   tracker_->clear_users(page);
 }
 
-/// The L1s forget the lines of a page.
+/// The L1s forget the lines of a page, and the L2 if its home is elsewhere.
 void Gpu::drop_lines(PhysPage page) {
   const std::uint64_t lines = tracker_->lines(page);
   for (std::uint64_t i = 0; i < page_size_.frames(); ++i) {

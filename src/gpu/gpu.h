@@ -95,6 +95,7 @@ class Gpu final : public NetworkClient,
   void forget(PageKey page, PhysPage frame) override;
   void send(DeviceId to, const Message& message) override;
   void drop_copies(PhysPage page) override;
+  void drop_lines(PhysPage page) override;
   bool can_write_back(PhysPage page) override;
   void write_back(PhysPage page, bool moves) override;
   void page_came(PhysPage from, PhysPage to) override;
@@ -146,7 +147,6 @@ class Gpu final : public NetworkClient,
  private:
   void on_leave(LineRequest* request);
   void wake_load_store(Waiter waiter) { cus_[LoadStoreUnit::unit_of(waiter)].load_store().wake(waiter); }
-  void drop_lines(PhysPage page);
   void make_coherence(const SystemSpec& spec, const std::vector<Process>& processes);
   void make_translation(const SystemSpec& spec, TranslationOracle* oracle);
   void post_stores(const SystemSpec& spec, ByteMaskPool& masks);

@@ -4,19 +4,18 @@
 // Classes take turns, and so do the flows of a class, a burst at a time; the port is never idle while something may go.
 // The port knows who waits and when it is free; the network interface keeps the queues.
 //
-// Time is in ticks, so that no rounding accumulates: with q = gcd(bandwidth, clock), one byte is clock/q ticks and one
-// cycle is bandwidth/q ticks.
+// Time is in ticks (sim/rate.h), so that no rounding accumulates.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <numeric>
 
 #include "memory/packet.h"
 #include "sim/device_set.h"
 #include "sim/divider.h"
+#include "sim/rate.h"
 #include "sim/spacing.h"
 #include "sim/types.h"
 
@@ -25,8 +24,7 @@ namespace nearfar {
 class LinkPort {
  public:
   LinkPort(std::uint64_t bytes_per_second, std::uint64_t clock_hertz)
-      : cycle_(bytes_per_second / std::gcd(bytes_per_second, clock_hertz)),
-        ticks_per_byte_(clock_hertz / std::gcd(bytes_per_second, clock_hertz)) {}
+      : LinkPort(Rate::of(bytes_per_second, clock_hertz)) {}
 
   std::uint64_t ticks(Cycle cycles) const { return cycles * cycle_.divisor(); }
   std::uint64_t ticks_of_bytes(std::uint64_t bytes) const { return bytes * ticks_per_byte_; }
@@ -107,6 +105,8 @@ class LinkPort {
   Cycle busy_cycles() const { return cycle_.quotient(ticks_of_bytes(bytes_)); }
 
  private:
+  explicit LinkPort(const Rate& rate) : cycle_(rate.ticks_per_cycle), ticks_per_byte_(rate.ticks_per_byte) {}
+
   Divider cycle_;  ///< in ticks
   std::uint64_t ticks_per_byte_;
   std::uint64_t free_ = 0;

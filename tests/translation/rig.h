@@ -266,6 +266,7 @@ class Rig {
     }
     void forget(PageKey, PhysPage) override {}
     void drop_copies(PhysPage) override {}
+    void drop_lines(PhysPage) override {}
     bool can_write_back(PhysPage) override { return !rig.line_pending || !rig.line_pending(); }
     void write_back(PhysPage, bool) override {}
     void page_came(PhysPage, PhysPage) override {}

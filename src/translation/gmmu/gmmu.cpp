@@ -301,6 +301,9 @@ void Gmmu::update_ended(Walk& walk) {
 void Gmmu::write_update(Walk& walk) {
   if ((walk.note & kCancels) != 0) tables_.count_necessary(walk.page);
   if ((walk.note & kOvertaken) == 0) {
+    // Where migrations wait for nobody, accesses by way of an older mapping to the frame may have brought lines of it.
+    const PhysPage frame = walk.mapping.page;
+    if (options_.ideal_migration && tracker_.page(frame) != walk.page) caches_.drop_lines(frame);
     tables_.grant(walk.page, walk.mapping);
   } else if (invalidations_.hides(walk.page)) {
     // The mapping is void: the entry stays hidden until the invalidation is written.

@@ -92,7 +92,11 @@ void InvalidationEngine::begin_ideal(PageKey page, bool downgrade) {
     return;
   }
   // The frame may have been given to another page before the invalidation came here: its users are that page's then.
-  if (entry.valid() && tracker_.page(entry.page()) == page) caches_.drop_copies(entry.page());
+  if (entry.valid() && tracker_.page(entry.page()) == page) {
+    caches_.drop_copies(entry.page());
+    // Nobody waits for accesses that are on their way, and they may still bring lines, which nobody will look for.
+    tracker_.drain(entry.page());
+  }
   tables_.invalidate(page);
 }
 
@@ -191,6 +195,10 @@ void InvalidationEngine::entry_reached(PageKey page, Invalidation& invalidation)
 }
 
 void InvalidationEngine::drained(PhysPage frame) {
+  if (options_.ideal_migration) {
+    caches_.drop_lines(frame);
+    return;
+  }
   const auto found = draining_.find(frame.value);
   const PageKey page{found->second};
   draining_.erase(found);

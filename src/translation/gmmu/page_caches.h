@@ -13,6 +13,8 @@ class PageCaches {
   virtual void forget(PageKey page, PhysPage frame) = 0;
   /// No access to a page by way of an old mapping is left: the L1s forget its lines.
   virtual void drop_copies(PhysPage page) = 0;
+  /// The same where accesses by way of a newer mapping to the frame may be there too.
+  virtual void drop_lines(PhysPage page) = 0;
   /// Whether no line of a page of this GPU's memory is still on its way from there.
   virtual bool can_write_back(PhysPage page) = 0;
   /// A page of this GPU's memory is copied elsewhere: what the L2 has of it goes to memory, and is dropped if the page
