@@ -40,6 +40,8 @@ constexpr std::array kThemes = {
            "gpu.l2.queue=1"}},
     Theme{{"host.llc.banks=1", "host.llc.ways=3", "host.llc.size=768B", "host.llc.mshrs=1"}},
     Theme{{"link.credits=1", "link.queue=1", "gpu.cu.store_buffer=1"}},
+    Theme{{"remote_cache=l1l2", "coherence=directory", "directory.ways=1", "directory.entries=2"}},
+    Theme{{"remote_cache=l1l2", "coherence=directory", "boundary.markers=false"}},
     Theme{{"gpu.gmmu.walkers=1", "gpu.gmmu.pw_queue.entries=1", "host.mmu.walkers=1", "host.mmu.pw_queue.entries=1",
            "iommu.walkers=1", "iommu.pw_queue.entries=1"}},
 };

@@ -15,6 +15,7 @@ namespace nearfar {
 class BoundedDirectory : public Directory {
  public:
   void drop_page(PhysPage page) final;
+  void prefetch(PhysLine line) const final { array_.prefetch(blocks_.block_of(line)); }
   std::uint64_t used() const final { return array_.used(); }
   void check() const override;
 

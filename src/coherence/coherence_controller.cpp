@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace nearfar {
 
@@ -16,28 +17,38 @@ void CoherenceStats::describe(StatVisitor& visitor) {
   visitor.counter("received", "messages", "Invalidations that a GPU received.", received);
   visitor.counter("markers", "messages",
                   "Markers that a GPU sent behind its invalidations at kernel boundaries and fences.", markers);
-  visitor.counter("boundaries", "boundaries", "Kernel boundaries at which a GPU waited for markers.", boundaries);
+  visitor.counter("boundaries", "boundaries", "Kernel boundaries at which a GPU waited for invalidations to arrive.",
+                  boundaries);
   visitor.counter("boundary_marker_cycles", "cycles",
-                  "Time from the release of a kernel boundary until the markers of all GPUs had come, summed over "
-                  "boundaries.",
+                  "Time from the release of a kernel boundary until the markers of all GPUs had come, or without "
+                  "markers until no invalidation was under way, summed over boundaries.",
                   boundary_marker_cycles);
+  visitor.counter("boundary_flush_cycles", "cycles",
+                  "Time from the release of a kernel boundary until the dirty lines of a GPU's L2 had been handed to "
+                  "memory, summed over boundaries.",
+                  boundary_flush_cycles);
   visitor.counter("fences", "fences", "System-scope fences for which every GPU sent markers.", fences);
   visitor.counter("fence_cycles", "cycles",
                   "Time that system-scope fences waited for markers to be answered, summed over fences.", fence_cycles);
+  visitor.histogram("waiting", "messages",
+                    "Invalidations that waited for the link to a GPU when one more was sent there.", waiting);
 }
 
 CoherenceController::CoherenceController(Partition& partition, NetworkInterface& network, L2Cache& l2,
                                          CoherenceClient& client, DeviceId host, unsigned units,
-                                         std::vector<GpuRange> applications)
+                                         std::vector<GpuRange> applications, bool markers)
     : partition_(partition),
       network_(network),
       l2_(l2),
       client_(client),
       host_(host),
       applications_(std::move(applications)),
+      markers_(markers),
       send_handler_(partition.add_handler<&CoherenceController::on_send>(this)),
       boundaries_(applications_.size()),
-      fences_(units) {}
+      fences_(units) {
+  partition.set_port<&CoherenceController::on_announcement>(MessagePort::Announcement, this);
+}
 
 // ------------------------------------------------------------------------------------------------------ as the home
 
@@ -78,6 +89,7 @@ void CoherenceController::send_invalidations(Cycle after) {
     message->cause = invalidation.cause;
     message->destination = invalidation.to.value;
     partition_.schedule(message, send_handler_, due);
+    if (!markers_) network_.announce(invalidation.to);
   }
   out_.clear();
 }
@@ -89,6 +101,9 @@ void CoherenceController::on_send(CoherenceMessage* message) {
     case CoherenceKind::FenceRequest: message->traffic_class = TrafficClass::Uncredited; break;
     case CoherenceKind::FenceAck: message->traffic_class = TrafficClass::Response; break;
     default: message->traffic_class = TrafficClass::Invalidation; break;
+  }
+  if (role == PacketRole::Invalidation) {
+    stats_.waiting.add(network_.waiting_invalidations(DeviceId{message->destination}));
   }
   network_.send_coherence(message, role);
   if (role == PacketRole::Invalidation) stats_.sent_bytes += message->wire_bytes;
@@ -122,22 +137,35 @@ void CoherenceController::send_markers(CoherenceMessage marker) {
 void CoherenceController::start_boundary(std::uint8_t application) {
   boundaries_[application].started = true;
   boundaries_[application].since = partition_.now();
-  CoherenceMessage marker;
-  marker.kind = CoherenceKind::BoundaryMarker;
-  marker.application = application;
-  send_markers(marker);
+  if (markers_) {
+    CoherenceMessage marker;
+    marker.kind = CoherenceKind::BoundaryMarker;
+    marker.application = application;
+    send_markers(marker);
+  }
   settle_boundary(application);
 }
 
 void CoherenceController::settle_boundary(std::uint8_t application) {
   Boundary& boundary = boundaries_[application];
-  const unsigned others = applications_[application].count - 1U;
-  if (!boundary.started || boundary.markers < others) return;
+  const unsigned others = markers_ ? applications_[application].count - 1U : 0;
+  if (!boundary.started || boundary.markers < others || under_way_ != 0) return;
   boundary.markers -= others;
   boundary.started = false;
   ++stats_.boundaries;
   stats_.boundary_marker_cycles += partition_.now() - boundary.since;
   client_.boundary_settled(application);
+}
+
+void CoherenceController::on_announcement(Event* event) {
+  partition_.pool().release(event);
+  ++under_way_;
+}
+
+/// Without markers it may be the last that a boundary waits for.
+void CoherenceController::invalidation_came() {
+  if (markers_ || --under_way_ != 0) return;
+  for (std::size_t a = 0; a < boundaries_.size(); ++a) settle_boundary(static_cast<std::uint8_t>(a));
 }
 
 /// Every GPU sends a marker to every other, and each marker is answered to the GPU with the fence.
@@ -187,12 +215,23 @@ void CoherenceController::acknowledge(const CoherenceMessage& marker) {
 
 // ---------------------------------------------------------------------------------------------------- what comes in
 
+void CoherenceController::prefetch(const LineRequest& request) const {
+  for (std::uint64_t rest = request.mask; rest != 0; rest &= rest - 1) {
+    directory_->prefetch(PhysLine{request.line.page(), static_cast<unsigned>(std::countr_zero(rest))});
+  }
+}
+
+void CoherenceController::prefetch(const CoherenceMessage& message) const {
+  if (message.kind == CoherenceKind::Invalidation) l2_.prefetch_remote_lines(message.page, message.lines);
+}
+
 void CoherenceController::on_message(CoherenceMessage* message) {
   switch (message->kind) {
     case CoherenceKind::Invalidation:
       ++stats_.received;
       l2_.invalidate_remote_lines(message->page, message->lines, message->written,
                                   message->cause == InvalidationCause::Eviction);
+      invalidation_came();
       break;
     case CoherenceKind::BoundaryMarker:
       ++boundaries_[message->application].markers;
@@ -227,7 +266,8 @@ void CoherenceController::cover_request(const LineRequest& request) {
 }
 
 bool CoherenceController::idle() const {
-  return std::all_of(fences_.begin(), fences_.end(), [](const Fence& fence) { return fence.open == 0; }) &&
+  return under_way_ == 0 &&
+         std::all_of(fences_.begin(), fences_.end(), [](const Fence& fence) { return fence.open == 0; }) &&
          std::all_of(boundaries_.begin(), boundaries_.end(),
                      [](const Boundary& boundary) { return !boundary.started && boundary.markers == 0; });
 }
@@ -236,8 +276,10 @@ std::string CoherenceController::describe_waiting() const {
   std::string text;
   for (std::size_t a = 0; a < boundaries_.size(); ++a) {
     if (!boundaries_[a].started) continue;
-    text += fmt::format("  coherence: the boundary of application {} has {} markers since cycle {}\n", a,
-                        boundaries_[a].markers, boundaries_[a].since);
+    text += fmt::format(
+        "  coherence: the boundary of application {} has {} markers since cycle {}, {} invalidations "
+        "are announced\n",
+        a, boundaries_[a].markers, boundaries_[a].since, under_way_);
   }
   for (std::size_t cu = 0; cu < fences_.size(); ++cu) {
     if (fences_[cu].open == 0) continue;

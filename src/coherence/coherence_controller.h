@@ -5,6 +5,10 @@
 // it is ordered and its invalidations have been sent. Instead markers follow the invalidations, in the same class of
 // traffic, where somebody must know that they have arrived: at kernel boundaries each GPU sends one to every other, and
 // at a system-scope fence every GPU does, which are then answered to the GPU with the fence.
+//
+// Without markers at kernel boundaries (`boundary.markers`: what they cost, by its absence) a GPU knows how many
+// invalidations are under way to it, since each is announced, and a boundary waits until none is. An announcement is
+// there before anything that its sender does later can be noticed, and so before the end of the kernel.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +35,10 @@ struct CoherenceStats {
   std::uint64_t markers = 0;
   std::uint64_t boundaries = 0;
   std::uint64_t boundary_marker_cycles = 0;
+  std::uint64_t boundary_flush_cycles = 0;
   std::uint64_t fences = 0;
   std::uint64_t fence_cycles = 0;
+  Histogram waiting;  ///< invalidations to a GPU, when one more is sent there
 
   void describe(StatVisitor& visitor);
 };
@@ -55,9 +61,9 @@ class CoherenceClient {
 
 class CoherenceController final : public OrderObserver {
  public:
-  /// `units`: compute units of the GPU.
+  /// `units`: compute units of the GPU. `markers`: they are sent at kernel boundaries.
   CoherenceController(Partition& partition, NetworkInterface& network, L2Cache& l2, CoherenceClient& client,
-                      DeviceId host, unsigned units, std::vector<GpuRange> applications);
+                      DeviceId host, unsigned units, std::vector<GpuRange> applications, bool markers);
 
   void set_directory(std::unique_ptr<Directory> directory) { directory_ = std::move(directory); }
   Directory& directory() { return *directory_; }
@@ -65,6 +71,10 @@ class CoherenceController final : public OrderObserver {
   void ordered(const LineRequest& request, Cycle after) override;
   void overwritten(PhysLine line) override;
   void page_left(PhysPage page) override { directory_->drop_page(page); }
+
+  /// Brings closer to the host's processor what a request of another GPU, or a message, will need.
+  void prefetch(const LineRequest& request) const;
+  void prefetch(const CoherenceMessage& message) const;
 
   void on_message(CoherenceMessage* message);
   /// All stores of the application's launch, or its copies, have been ordered everywhere: sends markers, and
@@ -76,6 +86,8 @@ class CoherenceController final : public OrderObserver {
   /// From now on counts which events meet which states of the directory.
   void cover(DirectoryCoverage* coverage) { coverage_ = coverage; }
   CoherenceStats& stats() { return stats_; }
+  /// The dirty lines of the L2 took so long to memory, at a kernel boundary.
+  void note_flush(Cycle cycles) { stats_.boundary_flush_cycles += cycles; }
   bool idle() const;
   std::string describe_waiting() const;
 
@@ -97,6 +109,8 @@ class CoherenceController final : public OrderObserver {
   void for_each_other(std::uint8_t application, Visit visit) const;
   void on_send(CoherenceMessage* message);
   void settle_boundary(std::uint8_t application);
+  void on_announcement(Event* event);
+  void invalidation_came();
   void acknowledge(const CoherenceMessage& marker);
   void fence_answered(unsigned cu);
   void cover_request(const LineRequest& request);
@@ -107,6 +121,8 @@ class CoherenceController final : public OrderObserver {
   CoherenceClient& client_;
   DeviceId host_;
   std::vector<GpuRange> applications_;
+  bool markers_;
+  std::uint64_t under_way_ = 0;  ///< without markers: invalidations announced to this GPU that have not come
   std::unique_ptr<Directory> directory_;
   Invalidations out_;
   HandlerId send_handler_;

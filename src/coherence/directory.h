@@ -70,6 +70,9 @@ class Directory {
   /// A page has left the home, or its frame is used anew, and no GPU can hold copies of it: its entries are freed.
   virtual void drop_page(PhysPage page) = 0;
 
+  /// A line will be asked for soon: brings what is known of it closer to the host's processor.
+  virtual void prefetch(PhysLine) const {}
+
   /// The recorded sharers of a line, for checks and tests.
   virtual Sharers sharers(PhysLine line) const = 0;
   /// Entries in use.

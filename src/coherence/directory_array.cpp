@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace nearfar {
 
 std::string DirectoryArray::problem() const {
@@ -17,11 +19,11 @@ std::string DirectoryArray::problem() const {
   }
   if (used != used_) return fmt::format("{} entries are in use, and {} are counted", used, used_);
   std::vector<bool> seen(ways_.divisor());
-  for (std::size_t first = 0; first < order_.size(); first += seen.size()) {
+  for (std::size_t first = 0; first < ages_.size(); first += seen.size()) {
     seen.assign(seen.size(), false);
-    for (std::size_t i = 0; i < seen.size(); ++i) seen[order_[first + i]] = true;
+    for (std::size_t i = 0; i < seen.size(); ++i) seen[ages_[first + i]] = true;
     if (std::ranges::count(seen, true) != static_cast<std::ptrdiff_t>(seen.size())) {
-      return fmt::format("the order of set {} has a way twice", first / seen.size());
+      return fmt::format("two ways of set {} have one age", first / seen.size());
     }
   }
   return "";

@@ -33,6 +33,11 @@ void BoundarySpec::describe(Section& section) {
       {{"keep", L2AtBoundary::Keep}, {"drop_written", L2AtBoundary::DropWritten}, {"drop", L2AtBoundary::Drop}},
       "What the GPUs' L2 caches hold when a kernel has ended and dirty lines have been written back: `keep` all lines, "
       "`drop_written` those that were written back, or `drop` all, of which the last two need `boundary.write_back`.");
+  section.flag(
+      "markers", markers,
+      "With coherence directories, each GPU sends every other a marker behind its invalidations when a kernel "
+      "ends, and the next kernel waits for all markers; without markers it waits until no invalidation is under "
+      "way, which every GPU then knows at no cost.");
 }
 
 void DmaSpec::describe(Section& section) {

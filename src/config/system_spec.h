@@ -34,6 +34,7 @@ struct BoundarySpec {
   L1AtBoundary l1 = L1AtBoundary::Invalidate;
   L2AtBoundary l2 = L2AtBoundary::Keep;
   bool write_back = true;
+  bool markers = true;  // behind the invalidations of directories
 
   void describe(Section& section);
 };

@@ -166,6 +166,7 @@ void Dispatcher::end_launch() {
 
 /// Release, second half: every GPU has done the first.
 void Dispatcher::release(std::uint8_t application) {
+  released_ = partition_.now();
   releasing_ = (boundary_.write_back ? 1 : 0) + (context_.coherence != nullptr ? 1 : 0);
   if (context_.coherence != nullptr) context_.coherence->start_boundary(application);
   if (!boundary_.write_back) return;
@@ -175,6 +176,7 @@ void Dispatcher::release(std::uint8_t application) {
 
 void Dispatcher::flushed() {
   if (timeline_ != nullptr) timeline_->written_back();
+  if (context_.coherence != nullptr) context_.coherence->note_flush(partition_.now() - released_);
   if (boundary_.l2 == L2AtBoundary::Drop) context_.l2->drop_clean_lines();
   released_in_part();
 }

@@ -72,6 +72,7 @@ class Dispatcher final : public GroupListener {
   StartJitter start_jitter_;
   Cycle interval_;
   BoundarySpec boundary_;
+  Cycle released_ = 0;      ///< when the second half of a release began
   unsigned releasing_ = 0;  ///< what the second half of a release waits for: the flush, the markers
   bool settling_ = false;   ///< the host asked for markers alone
   LaunchTimeline* timeline_ = nullptr;

@@ -61,10 +61,25 @@ void Gpu::make_coherence(const SystemSpec& spec, const std::vector<Process>& pro
     applications.push_back({static_cast<std::uint16_t>(process.first_gpu), static_cast<std::uint16_t>(process.gpus)});
   }
   coherence_ = std::make_unique<CoherenceController>(partition_, network_, l2_, *this, topology_.host(), spec_.cus(),
-                                                     std::move(applications));
+                                                     std::move(applications), spec.boundary.markers);
   coherence_->set_directory(make_directory(spec, partition_.device()));
   l2_.set_observer(*coherence_);
+  network_.prepare_for_packets();
   context_.coherence = coherence_.get();
+}
+
+/// Directories and the tags of four GPUs do not fit a core's caches.
+void Gpu::prepare(const Packet& packet) const {
+  if (packet.type == PacketType::Coherence) {
+    coherence_->prefetch(static_cast<const CoherenceMessage&>(packet));
+  } else if (packet.type == PacketType::Lines) {
+    const auto& lines = static_cast<const LineRequest&>(packet);
+    if (!lines.reply()) {
+      coherence_->prefetch(lines);
+    } else if (!lines.writes()) {
+      l2_.prefetch_remote_lines(lines.line.page(), lines.mask);
+    }
+  }
 }
 
 void Gpu::post_stores(const SystemSpec& spec, ByteMaskPool& masks) {

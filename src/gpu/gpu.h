@@ -74,6 +74,7 @@ class Gpu final : public NetworkClient,
   void on_control(Packet* packet) override { dispatcher_.on_control(packet); }
   void on_copy(Packet* packet) override { copies_.on_message(static_cast<CopyMessage*>(packet)); }
   void on_message(Packet* packet) override;
+  void prepare(const Packet& packet) const override;
   void on_coherence(Packet* packet) override { coherence_->on_message(static_cast<CoherenceMessage*>(packet)); }
   void boundary_settled(std::uint8_t application) override { dispatcher_.boundary_settled(application); }
   void fence_settled(unsigned cu) override { cus_[cu].fence_settled(); }

@@ -384,11 +384,11 @@ LinkPort* NetworkInterface::input_of(const Event& message) {
   return topology_.shared_input() || topology_.last_hop_at_receiver() ? &inputs_.front() : nullptr;
 }
 
-/// Credits pass no port, but keep their place among what the same source sent.
+/// Credits and announcements pass no port, but keep their place among what the same source sent.
 void NetworkInterface::arrive(Event* message) {
   LinkPort* input = input_of(*message);
-  const bool credit = message->handler == static_cast<HandlerId>(MessagePort::Credit);
-  if (credit) {
+  const bool passes_port = message->handler == static_cast<HandlerId>(MessagePort::Network);
+  if (!passes_port) {
     if (input != nullptr && input->waiting()) admit_until(*input, input->ticks(message->when));
     partition_.deliver(message);
     return;
@@ -486,12 +486,28 @@ void NetworkInterface::receive(Packet* packet) {
   }
 }
 
+/// What left for a device before goes before, whenever that was decided: messages of one cycle are handled in the order
+/// of posting.
+void NetworkInterface::settle_order(DeviceId to) {
+  LinkPort& output = outputs_[destinations_[to.value].hop.output];
+  if (output.waiting()) work_off(output, output.ticks(partition_.now()));
+}
+
+std::uint64_t NetworkInterface::waiting_invalidations(DeviceId to) {
+  settle_order(to);
+  return queue_of(destinations_[to.value].queues, TrafficClass::Invalidation).size();
+}
+
+void NetworkInterface::announce(DeviceId to) {
+  settle_order(to);
+  partition_.post(partition_.pool().allocate<Event>(), to, MessagePort::Announcement,
+                  partition_.now() + topology_.lookahead());
+}
+
 void NetworkInterface::requests_taken(DeviceId source, std::uint32_t count) {
   freed_[source.value] += count;
   if (freed_[source.value] < credit_batch_) return;
-  // What left before goes before, whenever that was decided: messages of one cycle are handled in order of posting.
-  LinkPort& output = outputs_[destinations_[source.value].hop.output];
-  if (output.waiting()) work_off(output, output.ticks(partition_.now()));
+  settle_order(source);
   auto* message = partition_.pool().allocate<CreditMessage>();
   message->credits = freed_[source.value];
   freed_[source.value] = 0;

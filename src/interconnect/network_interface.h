@@ -100,6 +100,8 @@ class NetworkClient {
   virtual void store_credits_came(DeviceId) {}
   /// The queue of requests in which there was no room for `waiter` has some.
   virtual void network_has_room(Waiter waiter) = 0;
+  /// A packet for this device is about to come: a chance to bring what it needs into the host's cache.
+  virtual void prepare(const Packet& /*packet*/) const {}
 };
 
 class NetworkInterface final : public NetworkPort {
@@ -109,6 +111,12 @@ class NetworkInterface final : public NetworkPort {
 
   /// What this device sends takes a few cycles longer now and then.
   void perturb(const PerturbSpec& spec) { jitter_ = MessageJitter(spec, partition_.device()); }
+
+  /// From now on the client is asked to prepare for packets.
+  void prepare_for_packets() {
+    partition_.set_preparation<&NetworkInterface::prepare, NetworkInterface>(
+        static_cast<HandlerId>(MessagePort::Network));
+  }
 
   /// Takes room in the queue of requests to a device for one that then must come. Where there is none, `waiter` is told
   /// when there is.
@@ -138,6 +146,11 @@ class NetworkInterface final : public NetworkPort {
   void send_page(Packet* packet);
   /// A message of the coherence protocol, in its class, none of which needs credits.
   void send_coherence(Packet* packet, PacketRole role);
+  /// Knowledge that costs nothing: it takes no bytes, and is at the other device as early as anything can be there. Who
+  /// listens there has the port MessagePort::Announcement.
+  void announce(DeviceId to);
+  /// Packets to a device in the class of invalidations that wait for the link: a queue without a bound.
+  std::uint64_t waiting_invalidations(DeviceId to);
 
   void arrive(Event* message) override;
   void all_arrived(Cycle limit) override;
@@ -199,6 +212,10 @@ class NetworkInterface final : public NetworkPort {
     DestinationStats stats;
   };
 
+  void settle_order(DeviceId to);
+  void prepare(const Packet& packet) const {
+    if (packet.destination == partition_.device().value) client_.prepare(packet);
+  }
   void on_arrival(Packet* packet);
   void on_room(Event* event);
   void on_credit(CreditMessage* message);

@@ -71,8 +71,7 @@ void NetworkInterface::unreserve(DeviceId to, std::uint32_t count) {
 
 /// Notices and credits take no bytes; they arrive one latency after the receiver is through with the stores.
 void NetworkInterface::return_stores(DeviceId source, const StoresReturned& returned, Cycle after) {
-  LinkPort& output = outputs_[destinations_[source.value].hop.output];
-  if (output.waiting()) work_off(output, output.ticks(partition_.now()));
+  settle_order(source);
   auto* message = partition_.pool().allocate<CreditMessage>();
   message->stores = returned;
   partition_.post(message, source, MessagePort::Credit,

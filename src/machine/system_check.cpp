@@ -213,6 +213,11 @@ void check_system(const SystemSpec& spec, const Configuration& configuration) {
                        "lines that leave the L2 caches when a kernel ends have to be written back: `boundary.l2` other "
                        "than `keep` needs `boundary.write_back`.");
   }
+  if (!spec.boundary.markers && !spec.has_directories()) {
+    configuration.fail({"boundary.markers", "coherence"},
+                       "markers follow the invalidations of coherence directories, and this machine has none: "
+                       "`boundary.markers` = false needs `coherence: directory`.");
+  }
   if (spec.watchdog != 0 && spec.watchdog <= spec.link.latency) {
     configuration.fail({"watchdog.cycles", "link.latency"},
                        "`watchdog.cycles` must exceed `link.latency`: else every remote access looks stuck.");

@@ -22,8 +22,8 @@
 namespace nearfar {
 
 /// The doors of a partition that messages of other partitions knock at; the first handlers of every partition.
-enum class MessagePort : std::uint8_t { Network, Credit };
-inline constexpr std::size_t kMessagePorts = 2;
+enum class MessagePort : std::uint8_t { Network, Credit, Announcement };
+inline constexpr std::size_t kMessagePorts = 3;
 
 /// What stands between a partition and the others. It may keep messages back at inputs and outputs, and decides who is
 /// next there once all that could come first is known.

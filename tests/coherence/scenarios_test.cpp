@@ -1,5 +1,6 @@
 // Scenarios worked by hand, step by step: who shares a line at its home, and who is sent an invalidation, in order.
-// Four GPUs, GPU 0 is the home, lines of 64 bytes, unless stated.
+// Four GPUs, GPU 0 is the home, lines of 64 bytes, unless stated. A name with a number plays that scenario of
+// docs/coherence.md; tests/machine/coherence_scenarios_test.cpp plays them on whole machines.
 #include "coherence/home.h"
 
 namespace nearfar::scenarios_test {
@@ -33,7 +34,7 @@ Bits coalesced_bits(Home& home, std::uint64_t address, std::size_t size = 64) {
 
 // ----------------------------------------------------------------------------------------------------------- baseline
 
-TEST(LineScenarios, ReadersJoinAndReadAgain) {
+TEST(LineScenarios, S03ReadersJoinAndReadAgain) {
   Home home = shared_by({1});
   EXPECT_THAT(home.sharers(kX), ElementsAre(1));
   EXPECT_THAT(home.read(2, kX), IsEmpty());
@@ -45,7 +46,7 @@ TEST(LineScenarios, ReadersJoinAndReadAgain) {
   EXPECT_EQ(home.stats().allocations, 1U);
 }
 
-TEST(LineScenarios, ALocalWriteInvalidatesEverySharer) {
+TEST(LineScenarios, S04ALocalWriteInvalidatesEverySharer) {
   Home home = shared_by({1, 2});
   EXPECT_THAT(home.write(0, kX), ElementsAre("0x1000 to 1", "0x1000 to 2"));
   EXPECT_THAT(home.sharers(kX), IsEmpty());
@@ -55,40 +56,40 @@ TEST(LineScenarios, ALocalWriteInvalidatesEverySharer) {
   EXPECT_EQ(home.stats().local_write_hits, 1U);
 }
 
-TEST(LineScenarios, LocalReadsChangeNothing) {
+TEST(LineScenarios, S06LocalReadsChangeNothing) {
   Home home = shared_by({1, 2});
   EXPECT_THAT(home.read(0, kX), IsEmpty());
   EXPECT_THAT(home.sharers(kX), ElementsAre(1, 2));
   EXPECT_EQ(home.stats().remote_reads, 2U);
 }
 
-TEST(LineScenarios, ALocalWriteOfAnUntrackedLineIsNobodysBusiness) {
+TEST(LineScenarios, S07ALocalWriteOfAnUntrackedLineIsNobodysBusiness) {
   Home home = line_home(roomy());
   EXPECT_THAT(home.write(0, kX), IsEmpty());
   EXPECT_EQ(home.directory().used(), 0U);
 }
 
-TEST(LineScenarios, ASharerThatWritesStaysTheOnlyOne) {
+TEST(LineScenarios, S08ASharerThatWritesStaysTheOnlyOne) {
   Home home = shared_by({1});
   EXPECT_THAT(home.write(1, kX), IsEmpty());
   EXPECT_THAT(home.sharers(kX), ElementsAre(1));
 }
 
 /// If the writer were not recorded, the last invalidation would be lost and its copy stale for ever.
-TEST(LineScenarios, TheWriterIsTheOnlySharerAndIsInvalidatedLater) {
+TEST(LineScenarios, S09TheWriterIsTheOnlySharerAndIsInvalidatedLater) {
   Home home = shared_by({1, 2, 3});
   EXPECT_THAT(home.write(1, kX), ElementsAre("0x1000 to 2", "0x1000 to 3"));
   EXPECT_THAT(home.sharers(kX), ElementsAre(1));
   EXPECT_THAT(home.write(0, kX), ElementsAre("0x1000 to 1"));
 }
 
-TEST(LineScenarios, AWriterWithoutACopyIsRecordedToo) {
+TEST(LineScenarios, S10AWriterWithoutACopyIsRecordedToo) {
   Home home = shared_by({2});
   EXPECT_THAT(home.write(1, kX), ElementsAre("0x1000 to 2"));
   EXPECT_THAT(home.sharers(kX), ElementsAre(1));
 }
 
-TEST(LineScenarios, AWriteAllocates) {
+TEST(LineScenarios, S11AWriteAllocates) {
   Home home = line_home(roomy());
   EXPECT_THAT(home.write(3, kX), IsEmpty());
   EXPECT_THAT(home.sharers(kX), ElementsAre(3));
@@ -97,7 +98,7 @@ TEST(LineScenarios, AWriteAllocates) {
 }
 
 /// An atomic is a write to the directory.
-TEST(LineScenarios, AnAtomicLeavesItsGpuAsTheOnlySharer) {
+TEST(LineScenarios, S37AnAtomicLeavesItsGpuAsTheOnlySharer) {
   Home home = shared_by({1, 2});
   EXPECT_THAT(home.write(1, kX), ElementsAre("0x1000 to 2"));
   EXPECT_THAT(home.sharers(kX), ElementsAre(1));
@@ -105,7 +106,7 @@ TEST(LineScenarios, AnAtomicLeavesItsGpuAsTheOnlySharer) {
 
 // -------------------------------------------------------------------------------------------------------- replacement
 
-TEST(ReplacementScenarios, TwoEntriesForThreeLines) {
+TEST(ReplacementScenarios, S13TwoEntriesForThreeLines) {
   Home line = line_home(directory_of(2, 2));
   EXPECT_THAT(line.read(1, 0x1000), IsEmpty());
   EXPECT_THAT(line.read(1, 0x1040), IsEmpty());
@@ -119,7 +120,7 @@ TEST(ReplacementScenarios, TwoEntriesForThreeLines) {
   EXPECT_EQ(rec.directory().used(), 1U);
 }
 
-TEST(ReplacementScenarios, FifoAndLru) {
+TEST(ReplacementScenarios, S14FifoAndLru) {
   const std::uint64_t a = 0x1000, b = 0x1040, c = 0x1080;
   for (const bool lru : {false, true}) {
     Home home = line_home(directory_of(2, 2, lru ? kLru : DirectoryReplacement::Fifo));
@@ -150,7 +151,7 @@ TEST(ReplacementScenarios, RemoteWritesAreUsesAndLocalWritesAreNot) {
   EXPECT_THAT(local.read(1, 0x3000), ElementsAre("0x1040 to 1, evicted")) << "still the oldest";
 }
 
-TEST(ReplacementScenarios, AHoleIsFilledFirst) {
+TEST(ReplacementScenarios, S15AHoleIsFilledFirst) {
   Home home = line_home(directory_of(2, 2));
   home.read(1, 0x1000);
   home.read(1, 0x1040);
@@ -171,7 +172,7 @@ TEST(ReplacementScenarios, AWriteThatAllocatesInvalidatesTheVictim) {
 
 // ---------------------------------------------------------------------------------------------------------------- REC
 
-TEST(RecScenarios, BitsOfAnEntry) {
+TEST(RecScenarios, S16BitsOfAnEntry) {
   Home home = rec_home(roomy());
   home.read(1, kX + 0x340);
   EXPECT_EQ(coalesced_bits(home, kX), (Bits{52, 53}));
@@ -187,7 +188,7 @@ TEST(RecScenarios, BitsOfAnEntry) {
   EXPECT_THAT(static_cast<RecDirectory&>(home.directory()).entry_image(home.line(kX + 0x400)), IsEmpty());
 }
 
-TEST(RecScenarios, BitsOfSharersLeaveTheHomeOut) {
+TEST(RecScenarios, S16BitsOfSharersLeaveTheHomeOut) {
   const DirectoryHome second = home_at(2);
   Home by_three = rec_home(roomy(), second);
   by_three.read(3, kX);
@@ -198,7 +199,7 @@ TEST(RecScenarios, BitsOfSharersLeaveTheHomeOut) {
 }
 
 /// Steps of one entry: a local write that leaves another position, a remote write, the last position.
-TEST(RecScenarios, PositionsAreWrittenOneByOne) {
+TEST(RecScenarios, S17S18S19PositionsAreWrittenOneByOne) {
   Home home = rec_home(directory_of(1, 1, kLru));
   home.read(1, kX);
   home.read(3, kX + 0x380);
@@ -213,7 +214,7 @@ TEST(RecScenarios, PositionsAreWrittenOneByOne) {
   EXPECT_THAT(home.read(1, 0x8000), IsEmpty()) << "its way is free: nothing is evicted";
 }
 
-TEST(RecScenarios, AClearPosition) {
+TEST(RecScenarios, S20AClearPosition) {
   Home home = rec_home(roomy());
   home.read(1, kX);
   EXPECT_THAT(home.write(2, kX + 0x40), IsEmpty());
@@ -223,7 +224,7 @@ TEST(RecScenarios, AClearPosition) {
   EXPECT_EQ(home.stats().remote_write_hits, 0U) << "the entry was there, the line was not tracked";
 }
 
-TEST(RecScenarios, AnEvictionInvalidatesEveryLineAndSharerApart) {
+TEST(RecScenarios, S21AnEvictionInvalidatesEveryLineAndSharerApart) {
   Home home = rec_home(directory_of(1, 1, kLru));
   home.read(1, kX);
   home.read(2, kX);
@@ -245,7 +246,7 @@ TEST(RecScenarios, AFullRangeLeavesIn48Messages) {
 
 // ---------------------------------------------------------------------------------------------------------------- HMG
 
-TEST(HmgScenarios, AWriteInvalidatesTheWholeBlock) {
+TEST(HmgScenarios, S22AWriteInvalidatesTheWholeBlock) {
   Home hmg = hmg_home(roomy());
   Home line = line_home(roomy());
   Home rec = rec_home(roomy());
@@ -272,7 +273,7 @@ TEST(HmgScenarios, CollateralLinesAreToldFromTheWritten) {
   EXPECT_EQ(out[0].written, 0x400U);
 }
 
-TEST(HmgScenarios, ARemoteWriteKeepsTheWriterForAllLines) {
+TEST(HmgScenarios, S23ARemoteWriteKeepsTheWriterForAllLines) {
   Home home = hmg_home(roomy());
   home.read(1, 0x1000);
   home.read(2, 0x1040);
@@ -291,7 +292,7 @@ TEST(HmgScenarios, AnEvictionInvalidatesTheBlockAtOnce) {
 
 // -------------------------------------------------------------------------------------------- sets, pages, no limit
 
-TEST(SetScenarios, NeedNotBeAPowerOfTwo) {
+TEST(SetScenarios, S35NeedNotBeAPowerOfTwo) {
   const std::uint64_t sets = 24 * 1024 / 8;
   Home home = line_home(directory_of(24 * 1024, 8));
   for (std::uint64_t line = 0; line <= sets; ++line) EXPECT_THAT(home.read(1, line * 64), IsEmpty());
@@ -321,7 +322,7 @@ TEST(SetScenarios, OfLongLinesFollowOnOneAnother) {
   EXPECT_THAT(home.read(1, 0x2f80), ElementsAre("0x1f80 to 1, evicted"));
 }
 
-TEST(PageScenarios, LeaveWithoutInvalidations) {
+TEST(PageScenarios, S36LeaveWithoutInvalidations) {
   Home home = rec_home(roomy());
   for (const unsigned gpu : {1, 2}) home.read(gpu, 0x1000);
   home.read(3, 0x1040);
@@ -338,7 +339,7 @@ TEST(PageScenarios, LeaveWithoutInvalidations) {
   home.directory().check();
 }
 
-TEST(IdealScenarios, NeverEvicts) {
+TEST(IdealScenarios, S38NeverEvicts) {
   Home home = ideal_home();
   for (std::uint64_t line = 0; line < 100'000; ++line) EXPECT_TRUE(home.read(1, line * 64).empty());
   EXPECT_EQ(home.directory().used(), 100'000U);
@@ -351,7 +352,7 @@ TEST(IdealScenarios, NeverEvicts) {
 
 // ------------------------------------------------------------------------------------------------------------ storage
 
-TEST(Storage, BitsOfAnEntryAreThePublishedOnes) {
+TEST(Storage, S34BitsOfAnEntryAreThePublishedOnes) {
   EXPECT_EQ(BlockDirectory::entry_bits(4), 52U);
   EXPECT_EQ(BlockDirectory::entry_bits(8), 56U);
   EXPECT_EQ(BlockDirectory::entry_bits(16), 64U);

@@ -111,7 +111,7 @@ StorageItem storage(const std::string& design, const Names& overrides = {}, cons
 }
 double kib(std::uint64_t bits) { return static_cast<double>(bits) / 8 / 1024; }
 
-TEST(DirectoryCost, IsThePublishedOne) {
+TEST(DirectoryCost, S34IsThePublishedOne) {
   EXPECT_EQ(kib(storage("rec").bits), 103);
   EXPECT_EQ(kib(storage("rec").baseline_bits), 52);
   EXPECT_EQ(storage("rec").formula, "8192 entries × (38 base + 16 positions × (1 + 3 sharers) + 1 valid) bits");

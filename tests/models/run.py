@@ -3,6 +3,8 @@
 
   run.py [names…]             the models with small bounds: line, hmg, rec, rec_bits, ideal, mutants, or all
   run.py --large [names…]     with large bounds, and the mutants of all organizations
+  run.py --large --minutes 40 --gigabytes 6 [names…]
+                              each model until then: how far it came is said, and it counts as a failure
   run.py --show NAME          prints a model as Murphi, or one with a mutant
   run.py --trace NAME         the shortest way to what goes wrong in a mutant
 
@@ -17,6 +19,7 @@ import platform
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -64,6 +67,20 @@ class Verdict:
     states: int
     seconds: float  # of processor time
     output: str
+    ended: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """Of one model."""
+    seconds: int | None = None  # of processor time
+    bytes: int | None = None
+
+    def restrict(self):
+        if self.seconds is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (self.seconds, self.seconds))
+        if self.bytes is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (self.bytes, self.bytes))
 
 
 def say(text):
@@ -78,7 +95,7 @@ def fail(text):
 # ----------------------------------------------------------------------------------------------------------- one model
 
 
-def check(model, optimize, trace=False):
+def check(model, optimize, trace=False, limits=Limits()):
     """The verifier that rumur writes is C."""
     with tempfile.TemporaryDirectory(prefix="nearfar-model-") as folder:
         source, code, verifier = (pathlib.Path(folder) / name for name in ("directory.m", "directory.c", "verifier"))
@@ -88,12 +105,31 @@ def check(model, optimize, trace=False):
         wide = ["-mcx16"] if platform.machine() == "x86_64" else []
         run(["cc", "-w", *optimize, *wide, "-o", str(verifier), str(code), "-lpthread"])
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        output = subprocess.run([str(verifier)], capture_output=True, text=True).stdout
+        output, stopped = explore(verifier, limits)
         seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     found = re.search(r"(\d+) states, \d+ rules fired", output)
+    if stopped and not found:
+        seen = re.findall(r"(\d+) states explored", output)
+        return Verdict(stopped, int(seen[-1]) if seen else 0, seconds, output, ended=False)
     if not found:
         fail(f"the verifier of {model.organization} did not come to an end:\n{output[-1000:]}")
     return Verdict(error_in(output), int(found[1]), seconds, output)
+
+
+def explore(verifier, limits):
+    """What it printed, and why it was stopped, if it was."""
+    with tempfile.TemporaryFile("w+") as printed:
+        verifying = subprocess.Popen(["stdbuf", "-oL", str(verifier)], stdout=printed, stderr=printed,
+                                     preexec_fn=limits.restrict)
+        verifying.wait()
+        printed.seek(0)
+        output = printed.read()
+    stopped = ""
+    if verifying.returncode in (-signal.SIGXCPU, -signal.SIGKILL) and limits.seconds is not None:
+        stopped = f"stopped after {limits.seconds / 60:g} minutes"
+    if limits.bytes is not None and verifying.returncode != 0 and "memory" in output:
+        stopped = f"stopped: more than {limits.bytes / 1e9:g} GB"
+    return output, stopped
 
 
 def error_in(output):
@@ -114,15 +150,15 @@ def run(command):
 # ------------------------------------------------------------------------------------------------------------ all of it
 
 
-def check_models(bounds, optimize):
+def check_models(bounds, optimize, limits):
     """Whether all hold."""
     wrong = 0
     for model in bounds:
-        verdict = check(model, optimize)
+        verdict = check(model, optimize, limits=limits)
         wrong += verdict.error != ""
         print(f"{model.organization}: {model.bounds()}: {' '.join(model.properties)}: {verdict.states:,} states, "
               f"{verdict.seconds:.0f} s: {verdict.error or 'holds'}", flush=True)
-        if verdict.error:
+        if verdict.error and verdict.ended:
             print(way(check(model, optimize, trace=True)), flush=True)
     return wrong == 0
 
@@ -172,6 +208,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="of models; all unless given")
     parser.add_argument("--large", action="store_true", help="large bounds: some minutes to an hour")
+    parser.add_argument("--minutes", type=float, help="stop each model after so much processor time")
+    parser.add_argument("--gigabytes", type=float, help="stop each model that wants more memory")
     parser.add_argument("--show", metavar="NAME", help="print a model, or one with a mutant")
     parser.add_argument("--trace", metavar="NAME", help="print the shortest way to what goes wrong in a mutant")
     arguments = parser.parse_args()
@@ -188,8 +226,10 @@ def main():
     if arguments.trace:
         print(way(check(chosen(arguments.trace), MUTANT, trace=True)))
         return 0
+    limits = Limits(arguments.minutes and int(arguments.minutes * 60),
+                    arguments.gigabytes and int(arguments.gigabytes * 1e9))
     bounds, optimize = (LARGE, FASTER) if arguments.large else (SMALL, FAST)
-    right = [check_mutants(arguments.large) if name == "mutants" else check_models(bounds[name], optimize)
+    right = [check_mutants(arguments.large) if name == "mutants" else check_models(bounds[name], optimize, limits)
              for name in names]
     return 0 if all(right) else 1
 

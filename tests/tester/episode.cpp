@@ -44,6 +44,7 @@ class MachineDraw {
     for (const char* cache : {"gpu.l1v", "gpu.l1s", "gpu.l2", "host.llc"}) {
       set(std::string(cache) + ".victim", word({"at_fill", "at_miss"}));
     }
+    if (tracked_) directories();
     return episode_;
   }
 
@@ -153,6 +154,7 @@ class MachineDraw {
   void coherence() {
     if (!moves_) set("remote_write_miss", word({"no-allocate", "no-allocate", "fetch"}));
     if (one_in(4)) return;
+    tracked_ = true;
     set("coherence", "directory");
     const std::uint64_t ways = between(1, 2);
     set("directory.ways", ways);
@@ -167,16 +169,23 @@ class MachineDraw {
         break;
       case 1:
         episode_.designs = {"hmg"};
-        set("hmg.lines", pick({2, 4, 4, 8}));
+        set("hmg.lines", pick({1, 2, 4, 4, 8, 16}));
         break;
       case 2:
       case 3:
         episode_.designs = {"rec"};
-        set("rec.range", word({"128", "256", "1KiB", "4KiB"}));
+        set("rec.range", word({"128", "256", "512", "1KiB", "2KiB", "4KiB"}));
         set("rec.replacement", word({"fifo", "lru"}));
         break;
       default: break;
     }
+  }
+
+  /// More of them, after all else.
+  void directories() {
+    set("directory.index", word({"modulo", "xor"}));
+    set("directory.scale", pick({1, 1, 2, 3}));
+    set("boundary.markers", one_in(3) ? "false" : "true");
   }
 
   void translation() {
@@ -352,7 +361,8 @@ class MachineDraw {
   std::uint64_t simds_ = 1;
   std::uint64_t waves_per_simd_ = 1;
   bool moves_ = false;
-  bool stays_ = false;  ///< pages, in a machine in which stores may be posted
+  bool tracked_ = false;  ///< copies of remote lines, by directories
+  bool stays_ = false;    ///< pages, in a machine in which stores may be posted
   bool evicts_ = false;
 };
 

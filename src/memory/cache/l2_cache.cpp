@@ -146,7 +146,7 @@ void L2Cache::note(const LineRequest& request, Outcome outcome, Cycle extra, Res
     return;
   }
   if (outcome == Outcome::Forwarded) {
-    results.forwarded[fill_of(request)].add(line, extra + tag_latency_, Spacing());
+    results.forwarded[request.writes() ? 0 : fill_].add(line, extra + tag_latency_, Spacing());
     return;
   }
   if (request.kind == RequestKind::Write) results.performed.add(line, extra + tag_latency_, results.spacing);
@@ -230,7 +230,6 @@ void L2Cache::make_room(Bank& bank, TagArray::Slot slot) {
   if (timeline_ != nullptr) trace_eviction(bank, slot);
   if ((bank.tags.state(slot) & kRemote) != 0) {
     ++remote_stats_.evictions;
-    if (lookups_.on()) lookups_.departed(line_of(bank, slot), Departure::Replaced);
     if (remote_coverage_ != nullptr) cover_remote(bank, line_of(bank, slot), RemoteLineEvent::Replacement);
     invalidate_remote_line(bank, slot);
     return;
@@ -238,9 +237,8 @@ void L2Cache::make_room(Bank& bank, TagArray::Slot slot) {
   ++stats_.evictions;
   if (coverage_ != nullptr) coverage_->count(state_of(bank, line_of(bank, slot)), L2Event::Replacement);
   const bool dirty = (bank.tags.state(slot) & kDirty) != 0;
-  const bool named = dirty || follows_pages_ || watch_ != nullptr || lookups_.on();
+  const bool named = dirty || follows_pages_ || watch_ != nullptr;
   const PhysLine victim = named ? line_of(bank, slot) : PhysLine{};
-  if (lookups_.on()) lookups_.departed(victim, Departure::Replaced);
   if (follows_pages_) in_page(victim.page()).held &= ~(std::uint64_t{1} << victim.index());
   if (dirty) {
     ++stats_.write_backs;

@@ -180,6 +180,8 @@ class L2Cache final : public LowerLevel, public DramClient {
   void invalidate_remote_lines(PhysPage page, std::uint64_t lines, std::uint64_t written, bool evicted);
   /// The same for the lines of a page that leaves its frame. Stores may have brought some that no load asked for.
   void drop_remote_lines(PhysPage page);
+  /// Brings the tags of these lines closer to the host's processor: they will be looked up soon.
+  void prefetch_remote_lines(PhysPage page, std::uint64_t lines) const;
 
   /// Writes all dirty lines back, and those that will be when stores and atomics that wait for memory have been
   /// performed; they stay, clean. A flush that is asked for while another is under way follows it.
@@ -363,7 +365,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   static void poison(Pending& pending);
   void invalidate_remote_line(Bank& bank, TagArray::Slot slot);
   void invalidate_remote_line(Bank& bank, PhysLine line, bool necessary, bool evicted);
-  std::uint8_t fill_of(const LineRequest& request);
+  std::uint8_t ask_home(Bank& bank, PhysLine line, Mshrs::Entry* pending);
   void forward(LineRequest* request, Cycle due);
   void on_forward(LineRequest* request);
   void fill_remote_line(Bank& bank, const LineRequest& reply);
@@ -399,6 +401,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   RemoteLines remote_;
   OrderObserver* observer_ = nullptr;
   Cycle lookup_ends_ = 0;  ///< of the request that acts: cycles from now
+  std::uint8_t fill_ = 0;  ///< of a read of a remote line that has just missed: the name of the fill it waits for
   L2Coverage* coverage_ = nullptr;
   RemoteLineCoverage* remote_coverage_ = nullptr;
   bool follows_pages_ = false;

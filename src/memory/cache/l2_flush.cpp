@@ -105,6 +105,7 @@ void L2Cache::write_back_page(PhysPage page, bool leaves) {
     } else if (watch_ != nullptr) {
       watch_->dropped(line, bank.images[slot]);
     }
+    if (leaves && lookups_.on()) lookups_.departed(line, Departure::Dropped);
     if (leaves) bank.tags.invalidate(slot);
   }
   if (leaves) in_page(page).held = 0;

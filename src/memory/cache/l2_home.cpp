@@ -121,6 +121,7 @@ L2Cache::Outcome L2Cache::miss(Bank& bank, const LineRequest& request, bool remo
 void L2Cache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
   make_room(bank, slot);
   bank.tags.fill(slot, key(line));
+  if (lookups_.on()) lookups_.kept(line);
   if (follows_pages_) in_page(line.page()).held |= std::uint64_t{1} << line.index();
 }
 

@@ -71,25 +71,15 @@ void L2Lookups::miss(const LineRequest& request, bool remote) {
     return;
   }
   unsigned why = 0;
-  for (unsigned i = 0; i < page.why.size(); ++i) why |= (page.why[i] & bit) != 0 ? 1U << i : 0U;
+  for (unsigned i = 0; i < page.why.size(); ++i) {
+    why |= static_cast<unsigned>(page.why[i] >> request.line.index() & 1) << i;
+  }
   switch (static_cast<Departure>(why)) {
     case Departure::NotKept: ++stats_.misses_not_kept; break;
     case Departure::Replaced: ++stats_.misses_after_replacement; break;
     case Departure::EvictionInvalidation: ++stats_.misses_after_eviction_invalidation; break;
     case Departure::WriteInvalidation: ++stats_.misses_after_write_invalidation; break;
     case Departure::Dropped: ++stats_.misses_after_drop; break;
-  }
-}
-
-void L2Lookups::departed(PhysLine line, Departure why) {
-  Page& page = page_of(line.page());
-  const std::uint64_t bit = std::uint64_t{1} << line.index();
-  for (unsigned i = 0; i < page.why.size(); ++i) {
-    if ((static_cast<unsigned>(why) >> i & 1) != 0) {
-      page.why[i] |= bit;
-    } else {
-      page.why[i] &= ~bit;
-    }
   }
 }
 

@@ -51,8 +51,16 @@ class L2Lookups {
   }
   void merge(const LineRequest& request, bool remote) { hit(request, remote); }
   void miss(const LineRequest& request, bool remote);
-  /// A line has left.
-  void departed(PhysLine line, Departure why);
+  /// A line is kept from now on. If it leaves without a word, it has been replaced.
+  void kept(PhysLine line) { departed(line, Departure::Replaced); }
+  /// A line has left, not because another took its place.
+  void departed(PhysLine line, Departure why) {
+    Page& page = page_of(line.page());
+    const std::uint64_t others = ~(std::uint64_t{1} << line.index());
+    for (unsigned i = 0; i < page.why.size(); ++i) {
+      page.why[i] = (page.why[i] & others) | (static_cast<std::uint64_t>(why) >> i & 1) << line.index();
+    }
+  }
   /// The lookup of a request for a line, of this GPU or another, took so long from its arrival on.
   void time(const LineRequest& request, Cycle cycles) {
     if (request.kind == RequestKind::TableRead) return;

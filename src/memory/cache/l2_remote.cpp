@@ -133,6 +133,7 @@ L2Cache::Outcome L2Cache::read_remote_line(Bank& bank, const LineRequest& reques
       if (watch_ != nullptr) watch_->l2_merged(request.record, request.line);
       LineRequest* waiting = part(request, std::uint64_t{1} << request.line.index());
       (first ? fill.waiting : fill.waiting_again).push(waiting);
+      fill_ = first ? fill.fill : fill.fill ^ 1;
       return Outcome::Merged;
     }
     if (fill.again) return Outcome::Stall;  // until the first of two old fills has come
@@ -140,20 +141,24 @@ L2Cache::Outcome L2Cache::read_remote_line(Bank& bank, const LineRequest& reques
   if (bank.own_mshrs >= mshr_limit_ || !reserve_link(bank, request.line)) return Outcome::Stall;
   ++remote_stats_.reads;
   lookups_.miss(request, false);
-  ++bank.own_mshrs;
-  if (pending != nullptr) {
-    pending->payload.again = true;
-  } else {
-    bank.mshrs.allocate(request.line);
-  }
-  if (watch_ != nullptr) watch_->l2_fill_issued(request.line);
+  fill_ = ask_home(bank, request.line, pending);
   return Outcome::Forwarded;
+}
+
+/// Takes an MSHR for a line, of which an old fill may be `pending`. The name of the fill that the home is asked for.
+std::uint8_t L2Cache::ask_home(Bank& bank, PhysLine line, Mshrs::Entry* pending) {
+  ++bank.own_mshrs;
+  if (watch_ != nullptr) watch_->l2_fill_issued(line);
+  if (pending == nullptr) return bank.mshrs.allocate(line).payload.fill;
+  pending->payload.again = true;
+  return pending->payload.fill ^ 1;
 }
 
 L2Cache::Outcome L2Cache::write_remote_line(Bank& bank, const LineRequest& request, bool whole) {
   if (remote_coverage_ != nullptr) {
     cover_remote(bank, request.line, whole ? RemoteLineEvent::StoreWhole : RemoteLineEvent::StorePart);
   }
+  if (bank.waits_for_link && !bank.tags.victims_differ()) return Outcome::Stall;  // whatever the tags say
   TagArray::Slot slot = bank.tags.find(remote_key(request.line));
   const bool misses = slot == TagArray::kNone && whole;
   const TagArray::Slot victim = misses ? bank.tags.victim(remote_key(request.line)) : slot;
@@ -187,23 +192,14 @@ void L2Cache::fetch_remote_line(Bank& bank, const LineRequest& store) {
   Mshrs::Entry* pending = bank.mshrs.find(store.line);
   if (bank.own_mshrs >= mshr_limit_ || (pending != nullptr && pending->payload.again)) return;
   ++remote_stats_.fetches;
-  ++bank.own_mshrs;
   remote_.home->reserve_always(store.line);
-  if (pending != nullptr) {
-    pending->payload.again = true;
-  } else {
-    bank.mshrs.allocate(store.line);
-  }
   auto* fetch = static_cast<LineRequest*>(partition_.pool().allocate<LoadRequest>());
   fetch->kind = RequestKind::Fetch;
   fetch->origin = partition_.device().value;
   fetch->line = store.line;
   fetch->mask = std::uint64_t{1} << store.line.index();
-  fetch->fill = fill_of(*fetch);
-  if (watch_ != nullptr) {
-    watch_->l2_fill_issued(store.line);
-    fetch->record = watch_->l2_fetches(store.record, store.line);
-  }
+  fetch->fill = ask_home(bank, store.line, pending);
+  if (watch_ != nullptr) fetch->record = watch_->l2_fetches(store.record, store.line);
   fetches_.push(fetch);
 }
 
@@ -226,6 +222,7 @@ void L2Cache::install_remote_line(Bank& bank, TagArray::Slot slot, PhysLine line
   make_room(bank, slot);
   bank.tags.fill(slot, remote_key(line));
   bank.tags.state(slot) = kRemote;
+  lookups_.kept(line);
 }
 
 void L2Cache::invalidate_remote_line(Bank& bank, TagArray::Slot slot) {
@@ -244,13 +241,6 @@ void L2Cache::poison(Pending& pending) {
 
 void L2Cache::poison(Bank& bank, PhysLine line) {
   if (Mshrs::Entry* pending = bank.mshrs.find(line)) poison(pending->payload);
-}
-
-/// The name of the fill that a read which has just missed asks for.
-std::uint8_t L2Cache::fill_of(const LineRequest& request) {
-  if (request.writes()) return 0;
-  const Pending& pending = bank_of(request.line).mshrs.find(request.line)->payload;
-  return pending.again ? pending.fill ^ 1 : pending.fill;
 }
 
 /// Requests leave for their homes in the order in which their lines were looked up: a load must not pass a store.
@@ -373,6 +363,13 @@ void L2Cache::drop_remote_lines(PhysPage page) {
   }
 }
 
+void L2Cache::prefetch_remote_lines(PhysPage page, std::uint64_t lines) const {
+  for (; lines != 0; lines &= lines - 1) {
+    const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
+    banks_[map_.bank_of(line)].tags.prefetch(remote_key(line));
+  }
+}
+
 void L2Cache::invalidate_remote_lines(PhysPage page, std::uint64_t lines, std::uint64_t written, bool evicted) {
   if (timeline_ != nullptr) timeline_->invalidated(page, lines, page.device());
   for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
@@ -388,20 +385,20 @@ void L2Cache::invalidate_remote_line(Bank& bank, PhysLine line, bool necessary, 
   bank.port_free = std::max(bank.port_free, partition_.now()) + 1;
   InvalidationStats& stats = invalidation_stats_;
   const TagArray::Slot slot = bank.tags.find(remote_key(line));
-  const bool pending = bank.mshrs.find(line) != nullptr;
+  Mshrs::Entry* pending = bank.mshrs.find(line);
   const auto count = [&](std::uint64_t& write, std::uint64_t& eviction, std::uint64_t& collateral) {
     ++(evicted ? eviction : necessary ? write : collateral);
   };
   if (slot != TagArray::kNone) {
     count(stats.hit_write, stats.hit_eviction, stats.hit_collateral);
     invalidate_remote_line(bank, slot);
-  } else if (pending) {
+  } else if (pending != nullptr) {
     count(stats.pending_write, stats.pending_eviction, stats.pending_collateral);
   } else {
     count(stats.miss_write, stats.miss_eviction, stats.miss_collateral);
     return;
   }
-  poison(bank, line);
+  if (pending != nullptr) poison(pending->payload);
   lookups_.departed(line, evicted ? Departure::EvictionInvalidation : Departure::WriteInvalidation);
 }
 

@@ -53,13 +53,13 @@ void L2Cache::trace(const Bank& bank, const LineRequest& request, Outcome outcom
       timeline_->ask_memory(extra + tag_latency_);
       return;
     case Outcome::Merged:
-      timeline_->waits(bank.index, request, names.merge, start, at_home ? std::uint8_t{0} : fill_of(request));
+      timeline_->waits(bank.index, request, names.merge, start, at_home ? std::uint8_t{0} : fill_);
       return;
     case Outcome::Forwarded:
       if (request.writes()) {
         timeline_->served(bank.index, request, names.forward, start, start + tag_latency_);
       } else {
-        timeline_->waits(bank.index, request, names.forward, start, fill_of(request));
+        timeline_->waits(bank.index, request, names.forward, start, fill_);
       }
       return;
     case Outcome::Stall: return;  // it acts later

@@ -76,6 +76,9 @@ class TagArray {
     return slot_at(set, oldest_way(set));
   }
 
+  /// Whether victim() changes something, so that it may give another one when it is asked again.
+  bool victims_differ() const { return replacement_ == Replacement::Random || replacement_ == Replacement::Design; }
+
   /// Puts `key` into a slot that victim() gave, with state 0, as the youngest, or as a design's policy ranks it.
   void fill(Slot slot, std::uint64_t key) {
     assert(place(key).tag < reserved_tag());
