@@ -144,9 +144,20 @@ std::vector<Golden> design_runs() {
   return runs;
 }
 
+/// Collective operations with the switch that makes them: all that it can do.
+std::vector<Golden> in_switch_runs() {
+  const auto programs = [] {
+    const auto run = [](const char* name, const char* way, std::uint64_t value) {
+      return Programs{tiny(name, {{"bytes", 1 << 16}, {"ranks", 5}, {way, value}})};
+    };
+    return std::vector<Programs>{run("AllReduce", "algorithm", 5), run("AllReduce", "algorithm", 6)};
+  };
+  return {{"in_switch", "finepack-16gpu-nvlink", {"gpus=5", "gpu.shader_arrays=4"}, {"nvls"}, programs}};
+}
+
 std::vector<Golden> all_runs() {
   std::vector<Golden> all = workload_runs();
-  for (const auto& more : {system_runs(), design_runs()}) all.insert(all.end(), more.begin(), more.end());
+  for (const auto& more : {system_runs(), design_runs(), in_switch_runs()}) all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
