@@ -19,8 +19,7 @@ void check_devices(Machine& machine) {
     }
     gpu.parts().check();
   }
-  if (machine.switch_device &&
-      (!machine.switch_device->idle() || left_over(machine.topology.devices() - 1) != 0)) {
+  if (machine.switch_device && (!machine.switch_device->idle() || left_over(machine.topology.devices() - 1) != 0)) {
     throw SimulationError("check: transactions are left in the switch at the end.\n" +
                           machine.switch_device->describe_waiting());
   }

@@ -31,8 +31,8 @@ struct Machine {
   std::vector<std::unique_ptr<Gpu>> gpus;
   std::unique_ptr<Host> host;
   std::unique_ptr<SwitchDevice> switch_device;  ///< where a design gives the switch between the GPUs state
-  std::vector<ProtocolCoverage> coverage;  ///< by device, where the run asks for it
-  std::vector<Timeline*> timelines;        ///< the same, in the partitions
+  std::vector<ProtocolCoverage> coverage;       ///< by device, where the run asks for it
+  std::vector<Timeline*> timelines;             ///< the same, in the partitions
   std::vector<std::unique_ptr<DeviceTimeline>> device_timelines;
 };
 

@@ -529,8 +529,9 @@ void DataWatch::multicast_load_came(DeviceId source, RecordId id, PhysLine line)
 void DataWatch::note_member(RecordLine& part, PhysPage multicast, PhysPage member) {
   const std::vector<PhysPage>& all = oracle_.members_.at(multicast.value);
   if (part.sent == all.size() || all[part.sent] != member) {
-    fail(fmt::format("the switch sent what is for frame {} of it to frame {} of device {}, which is not the next member",
-                     multicast.frame(), member.frame(), member.device().value));
+    fail(
+        fmt::format("the switch sent what is for frame {} of it to frame {} of device {}, which is not the next member",
+                    multicast.frame(), member.frame(), member.device().value));
   }
   ++part.sent;
 }

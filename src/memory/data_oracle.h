@@ -147,8 +147,8 @@ class DataWatch {
   /// Stores or loads of `source` to multicast lines are next at the switch, which must keep a unit's stores in order.
   void multicast_store_came(DeviceId source, RecordId record, PhysLine line);
   void multicast_load_came(DeviceId source, RecordId record, PhysLine line);
-  /// The record of a store to one member's line, or of loads or atomics of lines of one member's page; `first` is line 0
-  /// of it.
+  /// The record of a store to one member's line, or of loads or atomics of lines of one member's page; `first` is line
+  /// 0 of it.
   RecordId multicast_store(DeviceId source, RecordId record, PhysLine line, PhysLine member, Location first);
   RecordId multicast_load(DeviceId source, RecordId record, PhysPage member, Location first, std::uint64_t lines);
   /// A member's home has written a store; an operand has come from one.

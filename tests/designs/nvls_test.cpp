@@ -101,9 +101,9 @@ TEST(Multicast, AStoreReachesAllMembersWhenAPlainOneReachesItsPeer) {
 
 TEST(Reduction, ALoadPaysForLookupAndSumOnce) {
   const auto took = [](Cycle lookup, Cycle sum) {
-    return first_launch(access_once(Access::Load, Where::Multicast, 4,
-                                    {"nvls.lookup_latency=" + std::to_string(lookup),
-                                     "nvls.reduction_latency=" + std::to_string(sum)}));
+    return first_launch(access_once(
+        Access::Load, Where::Multicast, 4,
+        {"nvls.lookup_latency=" + std::to_string(lookup), "nvls.reduction_latency=" + std::to_string(sum)}));
   };
   const Cycle least = took(0, 0);
   EXPECT_EQ(took(7, 0), least + 7);
@@ -157,8 +157,7 @@ INSTANTIATE_TEST_SUITE_P(Gpus, InSwitch, testing::Values(2, 3, 4, 8, 16));
 /// A GPU sends its own piece once, and receives all of the buffer.
 TEST_P(InSwitch, AllGatherSendsAPieceAndReceivesTheBuffer) {
   const std::uint64_t gpus = GetParam(), lines = 16;
-  const Outcome run =
-      simulate_ports(machine(gpus), collective("AllGather", "direct", 2, gpus, gpus * lines * kLine));
+  const Outcome run = simulate_ports(machine(gpus), collective("AllGather", "direct", 2, gpus, gpus * lines * kLine));
   expect_port_bytes(run, gpus, {lines * kWholeLine, gpus * lines * kWholeLine});
   EXPECT_EQ(run.count("gpus.egress.data_bytes"), gpus * lines * kLine);
 }
@@ -168,8 +167,8 @@ TEST_P(InSwitch, ReduceScatterSendsTheBufferAndReceivesAPiece) {
   const std::uint64_t gpus = GetParam(), lines = 16;
   const Outcome run =
       simulate_ports(machine(gpus), collective("ReduceScatter", "direct", 2, gpus, gpus * lines * kLine));
-  expect_port_bytes(run, gpus,
-                    {gpus * lines * kWholeLine + lines * kReadRequest, lines * kWholeLine + gpus * lines * kReadRequest});
+  expect_port_bytes(
+      run, gpus, {gpus * lines * kWholeLine + lines * kReadRequest, lines * kWholeLine + gpus * lines * kReadRequest});
   EXPECT_EQ(run.count("switch.nvls.operands"), gpus * gpus * lines);
 }
 
@@ -186,8 +185,8 @@ TEST_P(InSwitch, AllReduceMovesTheBufferAndAPieceEachWay) {
 TEST_P(InSwitch, AllReduceInOneShotReceivesTheBufferAndSendsItToAll) {
   const std::uint64_t gpus = GetParam(), lines = 8;
   const Outcome run = simulate_ports(machine(gpus), collective("AllReduce", "algorithm", 6, gpus, lines * kLine));
-  expect_port_bytes(run, gpus,
-                    {gpus * lines * kWholeLine + lines * kReadRequest, lines * kWholeLine + gpus * lines * kReadRequest});
+  expect_port_bytes(
+      run, gpus, {gpus * lines * kWholeLine + lines * kReadRequest, lines * kWholeLine + gpus * lines * kReadRequest});
 }
 
 TEST(InSwitch, SixtyFourGpusLoseNothing) {
@@ -212,7 +211,7 @@ TEST(InSwitch, AllReduceComesCloseToItsBound) {
     EXPECT_LT(bus(5), bound) << gpus;
     EXPECT_GT(bus(5), 0.85 * bound) << gpus;
     EXPECT_LT(bus(3), link) << "without the switch";
-    EXPECT_GT(bus(5), 1.25 * bus(3)) << gpus;
+    EXPECT_GT(bus(5), 0.9 * 2 * (g - 1) / (g + 1) * bus(3)) << gpus;
   }
 }
 

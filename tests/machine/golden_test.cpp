@@ -157,7 +157,8 @@ std::vector<Golden> in_switch_runs() {
 
 std::vector<Golden> all_runs() {
   std::vector<Golden> all = workload_runs();
-  for (const auto& more : {system_runs(), design_runs(), in_switch_runs()}) all.insert(all.end(), more.begin(), more.end());
+  for (const auto& more : {system_runs(), design_runs(), in_switch_runs()})
+    all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 

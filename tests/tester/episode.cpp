@@ -438,9 +438,7 @@ std::string describe(const Episode& episode) {
 std::vector<std::string> egress_designs() {
   std::vector<std::string> names{"baseline"};
   for (const Design& design : all_designs()) {
-    const auto claims = [&](const char* seam) {
-      return std::ranges::find(design.seams, seam) != design.seams.end();
-    };
+    const auto claims = [&](const char* seam) { return std::ranges::find(design.seams, seam) != design.seams.end(); };
     if (design.make != nullptr && (claims("egress") || claims("switch"))) names.push_back(design.name);
   }
   return names;

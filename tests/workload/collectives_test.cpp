@@ -160,8 +160,7 @@ class Collectives : public ::testing::TestWithParam<std::tuple<std::size_t, std:
 
 /// What a word of a rank must be in the end; nothing where the operation leaves it open.
 void expect_result(const Way& way, const Workload& workload, Memory& memory, std::uint64_t ranks, std::uint64_t words) {
-  const bool copied =
-      way.label == "OneShotByLoads" || way.label == "OneShotInSwitch" || way.workload == "AllToAll";
+  const bool copied = way.label == "OneShotByLoads" || way.label == "OneShotInSwitch" || way.workload == "AllToAll";
   const std::uint64_t piece = words / ranks;
   for (std::uint64_t rank = 0; rank < ranks; ++rank) {
     for (std::uint64_t i = 0; i < words; ++i) {

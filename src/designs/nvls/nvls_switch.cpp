@@ -59,9 +59,11 @@ void NvlsStats::describe(StatVisitor& visitor) {
   visitor.counter("extra_bytes", "bytes",
                   "Data bytes of stores that the switch sent beyond those that came to it: of all copies but one.",
                   extra_bytes);
-  visitor.counter("reductions", "lines", "Loads of lines of multicast memory, and atomics on them, that the switch answered with a sum.",
+  visitor.counter("reductions", "lines",
+                  "Loads of lines of multicast memory, and atomics on them, that the switch answered with a sum.",
                   reductions);
-  visitor.counter("operands", "lines", "Lines of members that the switch read, or had updated by an atomic, and added up.", operands);
+  visitor.counter("operands", "lines",
+                  "Lines of members that the switch read, or had updated by an atomic, and added up.", operands);
   visitor.counter("entry_waits", "lines",
                   "Loads of lines of multicast memory that found no free entry at their port of the switch.",
                   entry_waits);
@@ -84,8 +86,8 @@ NvlsSwitch::NvlsSwitch(const SwitchSite& site, const NvlsSpec& spec)
 }
 
 void NvlsSwitch::refuse(const Packet& packet) const {
-  throw SimulationError(
-      fmt::format("the switch got a packet of device {} that is no store and no load of multicast memory", packet.origin));
+  throw SimulationError(fmt::format(
+      "the switch got a packet of device {} that is no store and no load of multicast memory", packet.origin));
 }
 
 // -------------------------------------------------------------------------------------------------- what GPUs send
@@ -323,8 +325,8 @@ std::string NvlsSwitch::describe_waiting() const {
   for (std::size_t g = 0; g < ports_.size(); ++g) {
     const Port& port = ports_[g];
     if (port.waiting.empty() && port.multicasts.empty() && port.entries == 0) continue;
-    text += fmt::format("  port of GPU {}: {} messages wait, {} multicasts are not written, {} lines under reduction\n", g,
-                        port.waiting.size(), port.multicasts.size(), port.entries);
+    text += fmt::format("  port of GPU {}: {} messages wait, {} multicasts are not written, {} lines under reduction\n",
+                        g, port.waiting.size(), port.multicasts.size(), port.entries);
   }
   return text.empty() ? text : "switch:\n" + text;
 }

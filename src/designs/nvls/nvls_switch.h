@@ -1,11 +1,12 @@
 // A switch with multicast memory and in-switch reduction, as NVLink SHARP has them. A page of multicast memory is at
 // home in the switch and stands for a page of each member. A store to it leaves its GPU once, and the switch sends a
-// copy of the packet to every member, that of the storing GPU included. A load of it leaves its GPU once too: the switch
-// reads the line of every member, adds the operands up in the reduction unit of the requester's port, and answers. An
-// atomic on it is performed on the line of every member.
+// copy of the packet to every member, that of the storing GPU included. A load of it leaves its GPU once too: the
+// switch reads the line of every member, adds the operands up in the reduction unit of the requester's port, and
+// answers. An atomic on it is performed on the line of every member.
 //
-// What comes from one GPU goes on in order. A store's credits return to its GPU when all members have written it, and so
-// does the notice that a release waits for; a load's return when it has got its entries, of which a port has so many.
+// What comes from one GPU goes on in order. A store's credits return to its GPU when all members have written it, and
+// so does the notice that a release waits for; a load's return when it has got its entries, of which a port has so
+// many.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ namespace nearfar {
 class Section;
 
 struct NvlsSpec {
-  Cycle lookup_latency = 10;     ///< of the table of multicast pages
-  Cycle reduction_latency = 20;  ///< from the last operand to the sum
+  Cycle lookup_latency = 10;         ///< of the table of multicast pages
+  Cycle reduction_latency = 20;      ///< from the last operand to the sum
   std::uint32_t operand_rate = 256;  ///< bytes of operands that the reduction unit of a port takes in a cycle
   std::uint32_t entries = 1024;      ///< lines that a port can have under reduction
 

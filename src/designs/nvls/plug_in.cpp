@@ -18,22 +18,25 @@ class NvlsDesign final : public PlugIn {
   void check(const SystemSpec& system, const Configuration& configuration) const override {
     require_posted_stores(system, configuration, "nvls");
     if (system.link.topology != TopologyKind::Switch) {
-      configuration.fail({"link.topology"},
-                         "`nvls` is a switch that all GPUs share: it needs `link.topology` switch, not links from GPU to "
-                         "GPU or a tree of switches.");
+      configuration.fail(
+          {"link.topology"},
+          "`nvls` is a switch that all GPUs share: it needs `link.topology` switch, not links from GPU to "
+          "GPU or a tree of switches.");
     }
     if (system.link.latency < 2) {
       configuration.fail({"link.latency"},
                          "With `nvls` the switch stands half way between two GPUs: `link.latency` must be at least 2.");
     }
     if (system.remote_cache != RemoteCache::None) {
-      configuration.fail({"remote_cache"},
-                         "With `nvls` a load of multicast memory returns a sum that no store updates, which no cache may "
-                         "keep: `nvls` needs `remote_cache: none`.");
+      configuration.fail(
+          {"remote_cache"},
+          "With `nvls` a load of multicast memory returns a sum that no store updates, which no cache may "
+          "keep: `nvls` needs `remote_cache: none`.");
     }
     if (system.placement == InitialPlacement::Host) {
-      configuration.fail({"placement.initial"},
-                         "With `nvls` the members of multicast memory lie on GPUs: `placement.initial` must not be host.");
+      configuration.fail(
+          {"placement.initial"},
+          "With `nvls` the members of multicast memory lie on GPUs: `placement.initial` must not be host.");
     }
   }
 

@@ -10,7 +10,15 @@ namespace {
 
 using namespace dnn;
 
-enum Algorithm : std::uint64_t { kRing, kTree, kOneShot, kTwoShot, kOneShotByLoads, kTwoShotInSwitch, kOneShotInSwitch };
+enum Algorithm : std::uint64_t {
+  kRing,
+  kTree,
+  kOneShot,
+  kTwoShot,
+  kOneShotByLoads,
+  kTwoShotInSwitch,
+  kOneShotInSwitch
+};
 
 class AllReduce final : public Collective {
  public:
@@ -57,12 +65,12 @@ class AllReduce final : public Collective {
 
 WorkloadInfo info() {
   auto parameters = collective_parameters({1 << 20, 16 << 20, 64 << 20});
-  parameters.push_back(
-      constant("algorithm",
-               "how the buffers are added up: 0 ring, 1 tree, 2 one shot by stores, 3 two shots, 4 one "
-               "shot by loads, with the result in a buffer of its own; with design nvls also 5 two shots in the switch, "
-               "6 one shot in the switch, with the result in a buffer of its own",
-               0, 0, 6));
+  parameters.push_back(constant(
+      "algorithm",
+      "how the buffers are added up: 0 ring, 1 tree, 2 one shot by stores, 3 two shots, 4 one "
+      "shot by loads, with the result in a buffer of its own; with design nvls also 5 two shots in the switch, "
+      "6 one shot in the switch, with the result in a buffer of its own",
+      0, 0, 6));
   parameters.push_back(
       constant("chunks", "chunks of the buffer that are under way in a tree, each on another level", 4, 1, 1024));
   return {.name = "AllReduce",
