@@ -333,7 +333,10 @@ TEST_P(GoldenDesign, DiffersFromItsBaseline) {
     const auto same = design.find(statistic.first);
     return same != design.end() && same->second != statistic.second;
   });
-  EXPECT_TRUE(changes) << "No statistic of the machine differs from the baseline's.";
+  // These programs have no multicast memory: all that they send passes a switch as before.
+  const std::vector<std::string>& seams = choose_designs(GetParam().designs).front()->seams;
+  const bool idle = std::ranges::find(seams, "switch") != seams.end();
+  EXPECT_EQ(changes, !idle) << "Statistics of the machine beside the baseline's.";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenDesign, ::testing::ValuesIn(design_runs()), [](const auto& instance) {
