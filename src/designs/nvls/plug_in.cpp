@@ -53,7 +53,8 @@ class NvlsDesign final : public PlugIn {
   std::vector<StorageItem> storage(const SystemSpec& system) const override {
     const std::uint64_t line = system.gpu.line;
     const auto counter = static_cast<std::uint64_t>(std::bit_width(system.gpus));
-    return {{"reduction entries of the switch", false, std::uint64_t{system.gpus} * spec_.entries * (line * 8 + counter),
+    return {{"reduction entries of the switch", false,
+             std::uint64_t{system.gpus} * spec_.entries * (line * 8 + counter),
              fmt::format("{} ports × {} lines × ({} B + {} bits)", system.gpus, spec_.entries, line, counter)}};
   }
 
