@@ -153,6 +153,13 @@ void Draw::draw_designs() {
     case_.designs.push_back(design.name);
     for (const std::string& need : design.needs) put(path_of(need), need.substr(need.find('=') + 1));
     if (is_legal()) continue;
+    // One that few systems have the seams of gets that of its study.
+    const std::string other = case_.system;
+    if (case_.designs.size() == 1 && !design.system.empty() && chance(50)) {
+      case_.system = design.system;
+      if (is_legal()) continue;
+      case_.system = other;
+    }
     case_.designs.pop_back();
     case_.overrides = before;
   }
@@ -272,7 +279,7 @@ void Draw::draw_workload() {
   } else {
     const WorkloadInfo& info = any_of(catalog());
     case_.workload = info.name;
-    draw_sizes(info, "");
+    draw_sizes(info, "", loaded.spec.gpus);
   }
 }
 
@@ -291,11 +298,12 @@ void Draw::draw_applications(std::size_t count) {
   const auto same = std::ranges::unique(names);
   names.erase(same.begin(), same.end());
   for (const std::string& name : names) {
-    draw_sizes(*std::ranges::find(catalog(), name, &WorkloadInfo::name), name + ".");
+    draw_sizes(*std::ranges::find(catalog(), name, &WorkloadInfo::name), name + ".", 1);
   }
 }
 
-void Draw::draw_sizes(const WorkloadInfo& info, const std::string& prefix) {
+/// A rank is a GPU: mostly there are as many.
+void Draw::draw_sizes(const WorkloadInfo& info, const std::string& prefix, std::uint64_t gpus) {
   std::vector<ParameterSetting> values = tiny_parameters(info);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const WorkloadParameter& parameter = info.parameters[i];
@@ -307,6 +315,7 @@ void Draw::draw_sizes(const WorkloadInfo& info, const std::string& prefix) {
       case 3: value /= 2; break;
       default: break;
     }
+    if (parameter.name == "ranks" && chance(90)) value = gpus;
     const std::uint64_t before = values[i].value;
     values[i].value = possible(parameter, value);
     const auto operations = cost(info, values, kMostOperations);

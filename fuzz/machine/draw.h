@@ -33,7 +33,7 @@ class Draw {
 
   void draw_workload();
   void draw_applications(std::size_t count);
-  void draw_sizes(const WorkloadInfo& info, const std::string& prefix);
+  void draw_sizes(const WorkloadInfo& info, const std::string& prefix, std::uint64_t gpus);
   void draw_designs();
   void draw_overrides();
   void draw_few_units();

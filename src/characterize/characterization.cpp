@@ -28,7 +28,7 @@ class Pass {
       const Buffer& buffer = workload.buffers()[b];
       const bool copies = buffer.placement == Placement::Private;
       result_.buffers.push_back({buffer.name, buffer.bytes, copies, {}});
-      result_.bytes += buffer.bytes;
+      if (buffer.placement != Placement::Multicast) result_.bytes += buffer.bytes;
       for (std::uint64_t page = page_of(buffer.base).value; page <= page_of(buffer.base + (buffer.bytes - 1)).value;
            ++page) {
         pages_[page - first_page_].buffer = static_cast<std::uint32_t>(b);

@@ -18,6 +18,8 @@ class Directory;
 class Gpu;
 class Host;
 class Section;
+class SwitchDevice;
+struct SwitchSite;
 struct SystemSpec;
 
 /// What a structure of a design costs in hardware.
@@ -47,6 +49,10 @@ class PlugIn {
   /// The coherence directory of a GPU, in the place of the baseline's; none where the design has none. What it answers
   /// without one stands where directories are known, in coherence/make_directory.cpp.
   virtual std::unique_ptr<Directory> make_directory(const SystemSpec&, DeviceId home) const;
+  /// Whether the switch between the GPUs is a device with state of its own (interconnect/switch_device.h), and that
+  /// device.
+  virtual bool adds_switch() const { return false; }
+  virtual std::unique_ptr<SwitchDevice> make_switch(const SwitchSite&) const;
   /// The statistics its parts report, as `nearfar list statistics` shows them.
   virtual std::vector<StatInfo> statistics() const = 0;
   virtual std::vector<StorageItem> storage(const SystemSpec&) const = 0;

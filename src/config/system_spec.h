@@ -2,6 +2,7 @@
 // first cycle.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -95,6 +96,10 @@ struct SystemSpec {
            policy == PagePolicy::Pinned;
   }
   bool follows_useful_bytes() const { return link.track_useful && posts_stores(); }
+  /// A design has made the switch between the GPUs a device.
+  bool has_switch_device() const {
+    return std::ranges::any_of(plug_ins, [](const auto& plug_in) { return plug_in->adds_switch(); });
+  }
   /// L2 caches keep lines of other GPUs, and directories invalidate them.
   bool has_directories() const { return coherence == Coherence::Directory && remote_cache == RemoteCache::L1L2; }
   void describe(Section& section);

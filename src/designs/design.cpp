@@ -37,7 +37,8 @@ void refuse_same_seam(const Design& one, const Design& other) {
 /// Stores to other GPUs are posted only where no L2 holds copies of their lines.
 void refuse_unposted(const Design& at_egress, const Design& other) {
   const std::string copies = "remote_cache=l1l2";
-  if (std::ranges::find(at_egress.seams, "egress") == at_egress.seams.end()) return;
+  const auto needs_posted = [](const std::string& seam) { return seam == "egress" || seam == "switch"; };
+  if (std::ranges::none_of(at_egress.seams, needs_posted)) return;
   if (std::ranges::find(other.needs, copies) == other.needs.end()) return;
   throw InputError(fmt::format(
       "The designs `{}` and `{}` cannot be combined: `{}` needs {}, with which the stores that `{}` decides "

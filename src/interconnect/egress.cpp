@@ -85,7 +85,7 @@ void Egress::set_design(EgressDesign& design) {
   design_ = &design;
   limit_ = design.banks();
   for (Peer& peer : peers_) {
-    if (peer.device == partition_.device() || peer.device == host_) continue;
+    if (peer.device == partition_.device() || peer.device >= host_) continue;  // plain to the host and to a switch
     peer.queue = design.make_queue();
     peer.queue->set_watch(watch_ == nullptr ? nullptr : this);
   }

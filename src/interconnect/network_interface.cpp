@@ -254,8 +254,8 @@ void NetworkInterface::send_coherence(Packet* packet, PacketRole role) {
 }
 
 /// A message leaves at once where nobody else does, or waits for its turn. Its sender's pipeline still owes `after`
-/// cycles.
-void NetworkInterface::send(Packet* packet, TrafficClass traffic, Cycle after) {
+/// cycles; it may have begun to come out of it `begun` ticks ago.
+void NetworkInterface::send(Packet* packet, TrafficClass traffic, Cycle after, std::uint64_t begun) {
   const unsigned to = packet->destination;
   DestinationQueue& destination = destinations_[to];
   LinkPort& output = outputs_[destination.hop.output];
@@ -267,7 +267,7 @@ void NetworkInterface::send(Packet* packet, TrafficClass traffic, Cycle after) {
   if (output.waiting()) work_off(output, now);
   if (!output.waiting() && output.free() <= now && queue.empty() && may_go(destination, traffic, *packet)) {
     output.took_turn(traffic, to);
-    if (depart(output, destination, traffic, packet, now)) return;
+    if (depart(output, destination, traffic, packet, now - begun)) return;
   }
   if (request) {
     stats_.queued_requests += packets(*packet);

@@ -167,6 +167,8 @@ class NetworkInterface final : public NetworkPort {
   // device, and are not answered.
   /// Sends a packet of `packet->wire_bytes` to `packet->destination`.
   void send_stores(StorePacket* packet);
+  /// The same in a switch, for a copy of what has just come: it begins to leave as it came, not when all of it is here.
+  void forward_stores(StorePacket* packet);
   /// Messages with stores that have not left for a device yet.
   std::uint32_t stores_waiting(DeviceId to);
   /// When the next of what waits for the link to a device may leave; kNever: it lacks credits.
@@ -220,7 +222,8 @@ class NetworkInterface final : public NetworkPort {
   void on_room(Event* event);
   void on_credit(CreditMessage* message);
   void receive(Packet* packet);
-  void send(Packet* packet, TrafficClass traffic, Cycle after);
+  void send_stores(StorePacket* packet, std::uint64_t begun);
+  void send(Packet* packet, TrafficClass traffic, Cycle after, std::uint64_t begun = 0);
   [[gnu::always_inline]] bool depart(LinkPort& output, DestinationQueue& destination, TrafficClass traffic,
                                      Packet* packet, std::uint64_t from);
   // Most ask of a link that is busy: that costs no call.

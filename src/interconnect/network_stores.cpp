@@ -25,7 +25,13 @@ void NetworkClient::on_stores(StorePacket* packet) {
   throw SimulationError(fmt::format("device {} takes no posted stores, but got some", packet->destination));
 }
 
-void NetworkInterface::send_stores(StorePacket* packet) {
+void NetworkInterface::send_stores(StorePacket* packet) { send_stores(packet, 0); }
+
+void NetworkInterface::forward_stores(StorePacket* packet) {
+  send_stores(packet, packet->early_ticks + rate().ticks_of_bytes(packet->wire_bytes));
+}
+
+void NetworkInterface::send_stores(StorePacket* packet, std::uint64_t begun) {
   packet->type = PacketType::Stores;
   packet->traffic_class = TrafficClass::Request;
   packet->origin = partition_.device().value;
@@ -33,7 +39,7 @@ void NetworkInterface::send_stores(StorePacket* packet) {
   packet->headers = std::min(packet->packets, spec_.credits);
   packet->data = std::min(packet->data, spec_.data_credits);
   ++destinations_[packet->destination].stores;
-  send(packet, TrafficClass::Request, 0);
+  send(packet, TrafficClass::Request, 0, begun);
 }
 
 bool NetworkInterface::has_credits(const DestinationQueue& destination, const Packet& stores) {

@@ -3,6 +3,7 @@
 namespace nearfar {
 
 unsigned Topology::outputs(DeviceId device) const {
+  if (is_switch(device)) return gpus_;
   switch (kind_) {
     case TopologyKind::Switch: return has_port_per_gpu(device) ? gpus_ : 1;
     case TopologyKind::AllToAll: return devices();
@@ -13,11 +14,18 @@ unsigned Topology::outputs(DeviceId device) const {
 }
 
 unsigned Topology::inputs(DeviceId device) const {
-  if (has_port_per_gpu(device)) return gpus_;
+  if (is_switch(device) || has_port_per_gpu(device)) return gpus_;
   return kind_ == TopologyKind::PcieTree && device == host() ? switches() : 1;
 }
 
+/// Only GPUs speak with a switch.
+Topology::Hop Topology::route_by_switch(DeviceId at, DeviceId to) const {
+  if (is_switch(at)) return {to.value < gpus_ ? to.value : 0U, to, from_switch()};
+  return {0, to, to_switch()};
+}
+
 Topology::Hop Topology::route(DeviceId at, DeviceId to) const {
+  if (is_switch(at) || is_switch(to)) return route_by_switch(at, to);
   switch (kind_) {
     case TopologyKind::Switch: return {has_port_per_gpu(at) ? to.value : 0U, to, direct_latency(at, to)};
     case TopologyKind::AllToAll: return {to.value, to, direct_latency(at, to)};

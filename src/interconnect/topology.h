@@ -1,6 +1,7 @@
 // Shapes of the interconnect as routes: from the device a message is at, over which of its outputs, to which device
 // next. Every output belongs to one device, so a link has one owner; the links between PCIe switches and the root
-// complex belong to the host.
+// complex belong to the host. A switch that has state of its own is a device, half way between any two GPUs; what only
+// passes it does not stop there.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,9 @@ namespace nearfar {
 
 class Topology {
  public:
-  Topology(const LinkSpec& spec, unsigned gpus) : kind_(spec.topology), spec_(spec), gpus_(gpus) {}
+  /// `switch_device`: the switch of topology switch is a device too.
+  Topology(const LinkSpec& spec, unsigned gpus, bool switch_device = false)
+      : kind_(spec.topology), spec_(spec), gpus_(gpus), switch_device_(switch_device) {}
 
   struct Hop {
     unsigned output = 0;  ///< which of the device's serializers the message passes
@@ -21,8 +24,11 @@ class Topology {
     Cycle latency = 0;
   };
 
-  unsigned devices() const { return gpus_ + 1; }
+  unsigned gpus() const { return gpus_; }
+  unsigned devices() const { return gpus_ + (switch_device_ ? 2 : 1); }
   DeviceId host() const { return DeviceId{static_cast<std::uint16_t>(gpus_)}; }
+  /// Whether a device is the switch.
+  bool is_switch(DeviceId device) const { return device.value > gpus_; }
 
   /// How many outputs a device owns.
   unsigned outputs(DeviceId device) const;
@@ -45,7 +51,10 @@ class Topology {
   /// One-way latency without any serialization.
   Cycle latency(DeviceId from, DeviceId to) const;
   /// No message is faster: the length of the engine's window.
-  Cycle lookahead() const { return has_host_latency() ? std::min(spec_.latency, spec_.host_latency) : spec_.latency; }
+  Cycle lookahead() const {
+    const Cycle between_gpus = switch_device_ ? from_switch() : spec_.latency;
+    return has_host_latency() ? std::min(between_gpus, spec_.host_latency) : between_gpus;
+  }
 
  private:
   bool has_host_latency() const {
@@ -55,9 +64,15 @@ class Topology {
     return has_host_latency() && (from == host() || to == host()) ? spec_.host_latency : spec_.latency;
   }
 
+  // The two halves of the way from a GPU to another.
+  Cycle from_switch() const { return spec_.latency / 2; }
+  Cycle to_switch() const { return spec_.latency - from_switch(); }
+  Hop route_by_switch(DeviceId at, DeviceId to) const;
+
   TopologyKind kind_;
   LinkSpec spec_;
   unsigned gpus_;
+  bool switch_device_;
 };
 
 }  // namespace nearfar

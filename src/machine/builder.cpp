@@ -19,6 +19,8 @@ class MachineBuilder {
  private:
   void place_applications();
   void make_devices();
+  void make_switch_device(DataWatch* watch);
+  void map_multicast(std::uint8_t application, const Process& process, const Buffer& buffer);
   void cover_caches();
   void make_timelines();
   void record_devices();
@@ -51,9 +53,48 @@ void MachineBuilder::make_devices() {
   }
   machine_.host = std::make_unique<Host>(machine_.engine.partition(spec.gpus), spec, machine_.topology,
                                          machine_.processes, machine_.frames, machine_.masks, watch(spec.gpus), oracle);
+  if (spec.has_switch_device()) make_switch_device(watch(spec.gpus + 1));
   for (const auto& plug_in : spec.plug_ins) {
     for (const auto& gpu : machine_.gpus) plug_in->attach(*gpu, spec);
     plug_in->attach(*machine_.host, spec);
+  }
+}
+
+void MachineBuilder::make_switch_device(DataWatch* watch) {
+  const SystemSpec& spec = machine_.spec();
+  machine_.switch_device =
+      make_switch({machine_.engine.partition(spec.gpus + 1), spec, machine_.topology, machine_.masks, watch});
+  for (std::size_t a = 0; a < machine_.processes.size(); ++a) {
+    for (const Buffer& buffer : machine_.processes[a].workload->buffers()) {
+      if (buffer.placement != Placement::Multicast) continue;
+      map_multicast(static_cast<std::uint8_t>(a), machine_.processes[a], buffer);
+    }
+  }
+}
+
+/// Tells the switch the members of the pages of a buffer, whose frames follow each other.
+void MachineBuilder::map_multicast(std::uint8_t application, const Process& process, const Buffer& buffer) {
+  const PageSize size = process.space->page_size();
+  const std::uint64_t pages = (buffer.bytes + size.bytes() - 1) / size.bytes() * size.frames();
+  const DeviceId gpu{static_cast<std::uint16_t>(process.first_gpu)};
+  for (std::uint64_t p = 0; p < pages; ++p) {
+    std::vector<MulticastMember> members;
+    std::vector<PhysPage> frames;
+    const bool used = p * kPageBytes < buffer.bytes;
+    for (std::uint64_t m = 0; used && m < buffer.members.count; ++m) {
+      const VirtPage page = page_of(buffer.members.first + (m * buffer.members.apart + p * kPageBytes));
+      MulticastMember member{process.space->translate(gpu, page), {}};
+      if (machine_.data_oracle) {
+        member.first = machine_.data_oracle->locate(application, gpu, page, member.page, false);
+      }
+      members.push_back(member);
+      frames.push_back(member.page);
+    }
+    if (used && machine_.data_oracle) {
+      const VirtPage page = page_of(buffer.base + p * kPageBytes);
+      machine_.data_oracle->set_members(process.space->translate(gpu, page), std::move(frames));
+    }
+    machine_.switch_device->map_next(std::move(members));
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "machine/statistics.h"
+
 namespace nearfar {
 namespace {
 
@@ -17,6 +19,10 @@ void check_devices(Machine& machine) {
     }
     gpu.parts().check();
   }
+  if (machine.switch_device && (!machine.switch_device->idle() || left_over(machine.topology.devices() - 1) != 0)) {
+    throw SimulationError("check: transactions are left in the switch at the end.\n" +
+                          machine.switch_device->describe_waiting());
+  }
   Host& host = *machine.host;
   host.parts().check();
   if (!host.idle() || left_over(machine.gpus.size()) != 0) {
@@ -28,6 +34,7 @@ void check_links(Machine& machine) {
   std::vector<NetworkInterface*> networks;
   for (const auto& gpu : machine.gpus) networks.push_back(&gpu->network());
   networks.push_back(&machine.host->network());
+  if (machine.switch_device) networks.push_back(&machine.switch_device->network());
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
   for (NetworkInterface* network : networks) {
@@ -88,6 +95,12 @@ void check_stores(Machine& machine) {
     const UsefulStats useful = gpu->useful()->stats();
     wire += egress.wire_bytes;
     known += egress.protocol_bytes + egress.host_bytes + useful.useful_bytes + useful.wasted_bytes;
+  }
+  if (machine.switch_device) {
+    // A store that was multicast has come to each member.
+    StatTable copied;
+    copied.add("", *machine.switch_device);
+    wire += copied.at("extra_bytes");
   }
   if (wire != known) {
     throw SimulationError(fmt::format(

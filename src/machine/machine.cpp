@@ -65,6 +65,7 @@ void run_engine(Machine& machine) {
   if (outcome == Engine::Outcome::Drained && machine.host->commands().finished()) return;
   std::string waiting = machine.host->describe_waiting();
   for (const auto& gpu : machine.gpus) waiting += gpu->describe_waiting();
+  if (machine.switch_device) waiting += machine.switch_device->describe_waiting();
   throw SimulationError(fmt::format("{}.\n{}", why_stuck(outcome, bounds, machine.spec()), waiting));
 }
 
@@ -72,15 +73,15 @@ void run_engine(Machine& machine) {
 
 Machine::Machine(const RunRequest& of)
     : request(of),
-      topology(request.system.link, request.system.gpus),
+      topology(request.system.link, request.system.gpus, request.system.has_switch_device()),
       // Where pages move without their data, a frame is all whose contents are followed.
       data_oracle(request.check ? std::make_unique<DataOracle>(static_cast<unsigned>(request.system.gpu.line),
                                                                request.system.migration.ideal)
                                 : nullptr),
       translation_oracle(request.check ? std::make_unique<TranslationOracle>() : nullptr),
-      frames(request.system.gpus + 1, request.system.page.size),
-      masks(request.system.gpus + 1),
-      engine(request.system.gpus + 1) {}
+      frames(topology.devices(), request.system.page.size),
+      masks(topology.devices()),
+      engine(topology.devices()) {}
 
 RunResult run(const RunRequest& request) {
   const std::unique_ptr<Machine> machine = build_machine(request);

@@ -7,6 +7,7 @@
 
 #include "gpu/gpu.h"
 #include "host/host.h"
+#include "interconnect/switch_device.h"
 #include "machine/device_timeline.h"
 #include "machine/run.h"
 #include "memory/data_oracle.h"
@@ -29,8 +30,9 @@ struct Machine {
   std::vector<Process> processes;
   std::vector<std::unique_ptr<Gpu>> gpus;
   std::unique_ptr<Host> host;
-  std::vector<ProtocolCoverage> coverage;  ///< by device, where the run asks for it
-  std::vector<Timeline*> timelines;        ///< the same, in the partitions
+  std::unique_ptr<SwitchDevice> switch_device;  ///< where a design gives the switch between the GPUs state
+  std::vector<ProtocolCoverage> coverage;       ///< by device, where the run asks for it
+  std::vector<Timeline*> timelines;             ///< the same, in the partitions
   std::vector<std::unique_ptr<DeviceTimeline>> device_timelines;
 };
 

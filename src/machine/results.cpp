@@ -11,8 +11,7 @@ namespace nearfar {
 namespace {
 
 /// Puts together what the devices noted, up to where all of them are complete.
-void gather_timeline(Engine& engine, std::size_t most, RunResult& result) {
-  const auto host = static_cast<unsigned>(engine.size() - 1);
+void gather_timeline(Engine& engine, unsigned host, std::size_t most, RunResult& result) {
   Cycle complete_before = kNever;
   std::uint64_t noted = 0;
   for (unsigned d = 0; d <= host; ++d) {
@@ -101,19 +100,34 @@ void Results::add_devices(StatTable& table) {
     });
   }
   machine_.host->for_each_stats([&](const std::string& kind, auto& stats) { table.add("host." + kind + ".", stats); });
+  if (machine_.switch_device) add_switch(table, latency);
   if (machine_.request.per_unit) add_link_pairs(table);
   latency.add_stages(machine_.host->llc().latency());
   table.add("latency.load.", latency);
 }
 
+void Results::add_switch(StatTable& table, LoadLatency& latency) {
+  SwitchDevice& device = *machine_.switch_device;
+  table.add("switch.link.", device.network().stats());
+  table.add(fmt::format("switch.{}.", device.name()), device);
+  latency.add_stages(device.latency());
+}
+
 /// What each device sent to each other one.
 void Results::add_link_pairs(StatTable& table) {
   const std::size_t host = machine_.gpus.size();
-  const auto name = [&](std::size_t d) { return d == host ? std::string("host") : fmt::format("gpu{}", d); };
-  for (std::size_t from = 0; from <= host; ++from) {
-    NetworkInterface& network = from == host ? machine_.host->network() : machine_.gpus[from]->network();
-    for (std::size_t to = 0; to <= host; ++to) {
-      if (to == from) continue;
+  const auto name = [&](std::size_t d) {
+    if (d > host) return std::string("switch");
+    return d == host ? std::string("host") : fmt::format("gpu{}", d);
+  };
+  const auto network_of = [&](std::size_t d) -> NetworkInterface& {
+    if (d > host) return machine_.switch_device->network();
+    return d == host ? machine_.host->network() : machine_.gpus[d]->network();
+  };
+  for (std::size_t from = 0; from < machine_.topology.devices(); ++from) {
+    NetworkInterface& network = network_of(from);
+    for (std::size_t to = 0; to < machine_.topology.devices(); ++to) {
+      if (to == from || std::min(from, to) == host) continue;  // host and switch have nothing to say to each other
       table.add(fmt::format("{}.link.to_{}.", name(from), name(to)),
                 network.stats_to(DeviceId{static_cast<std::uint16_t>(to)}));
     }
@@ -253,7 +267,9 @@ RunResult Results::collect() {
   add_collective(table, result.cycles);
   result.statistics = table.values();
   result.series = series_;
-  if (machine_.request.timeline.on) gather_timeline(machine_.engine, machine_.request.timeline.most, result);
+  if (machine_.request.timeline.on) {
+    gather_timeline(machine_.engine, machine_.topology.host().value, machine_.request.timeline.most, result);
+  }
   return result;
 }
 

@@ -23,6 +23,7 @@ class Results {
   void keep_first_executions();
   StatTable statistics();
   void add_devices(StatTable& table);
+  void add_switch(StatTable& table, LoadLatency& latency);
   void add_link_pairs(StatTable& table);
   void add_steps(StatTable& table);
   void add_translation(StatTable& table);

@@ -81,7 +81,9 @@ WatchdogBounds watchdog_bounds(const SystemSpec& spec) {
   // What may stand before one request: all lines and all translations that the GPUs can have under way, one by one.
   const double lines = static_cast<double>(gpu.cus()) * (gpu.l1v.mshrs + gpu.l1s.mshrs + gpu.cu.store_buffer);
   const double pages = spec.translation.kind == TranslationKind::Ideal ? 0.0 : gpu.l2_tlb.mshrs;
-  const double request = kOvertaken * (progress + spec.gpus * (lines * line + pages * alone));
+  // A switch that reduces makes a load one of each GPU.
+  const double reads = spec.has_switch_device() ? spec.gpus : 1.0;
+  const double request = kOvertaken * (progress + spec.gpus * (reads * lines * line + pages * alone));
   return {static_cast<Cycle>(std::min(progress, kLongest)), static_cast<Cycle>(std::min(request, kLongest))};
 }
 

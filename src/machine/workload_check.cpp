@@ -51,6 +51,18 @@ void check_copies(const Workload& workload, const SystemSpec& spec) {
   }
 }
 
+/// Multicast memory is at home in a switch that knows its members.
+void check_multicast(const Workload& workload, const SystemSpec& spec) {
+  if (spec.has_switch_device()) return;
+  for (const Buffer& buffer : workload.buffers()) {
+    if (buffer.placement != Placement::Multicast) continue;
+    throw InputError(fmt::format(
+        "the workload stores to or loads from multicast memory ('{}'), and the switch of this system only passes "
+        "packets: add --design nvls, or run another algorithm",
+        buffer.name));
+  }
+}
+
 }  // namespace
 
 void check_workload(const Workload& workload, const SystemSpec& system, unsigned gpus) {
@@ -62,6 +74,7 @@ void check_workload(const Workload& workload, const SystemSpec& system, unsigned
   }
   check_workgroups(workload, system.gpu);
   check_copies(workload, system);
+  check_multicast(workload, system);
 }
 
 void check_memory(const FrameAllocator& frames, const SystemSpec& system) {

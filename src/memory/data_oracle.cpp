@@ -36,6 +36,11 @@ const LineImage kUnwritten;
 /// A unit that has no loads and no fences: writes of copies are nobody's own.
 constexpr unsigned kCopyUnit = 0x7fff;
 
+/// What a unit does by way of a switch has no order with what it does to the same lines directly: another unit's.
+LoadUnit by_way_of(DeviceId requester, LoadUnit unit) {
+  return requester == unit.device() ? unit : LoadUnit{unit.value | 0x4000U};
+}
+
 }  // namespace
 
 DataWatch::RecordLine& DataWatch::Record::part(unsigned line) {
@@ -116,6 +121,7 @@ RecordId DataWatch::loads_issued(LoadUnit which, std::uint8_t application, Locat
   issued.unit = which;
   issued.application = application;
   issued.loads = true;
+  issued.acquired = asks.acquired;
   issued.lines = issued.open = lines;
   for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
     const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
@@ -351,11 +357,7 @@ void DataWatch::order_write(DeviceId requester, RecordId id, PhysLine line) {
   RecordLine& part = asked.part(line.index());
   if (asked.page != line.page()) fail(fmt::format("a store to another line was ordered at {}", name_of(line)));
   if (part.ordered) fail(fmt::format("a store to {} was ordered twice", name_of(line)));
-  std::uint64_t& last = ordered_[{line.value, asked.unit.value}];
-  if (part.store < last || (part.store == last && !part.cut)) {
-    fail(fmt::format("two stores of {} to {} were ordered the wrong way round", asked.unit.name(), name_of(line)));
-  }
-  last = part.store;
+  check_order(requester, asked, part, line);
   Truth& truth = truth_[line.value];
   part.version = ++truth.version;
   part.ordered = true;
@@ -370,14 +372,28 @@ void DataWatch::order_write(DeviceId requester, RecordId id, PhysLine line) {
   log(std::move(event));
 }
 
-void DataWatch::read_ordered(DeviceId requester, RecordId id, PhysLine line) {
-  Record& asked = record_of(requester, id);
-  RecordLine& part = asked.part(line.index());
-  const auto found = ordered_.find({line.value, asked.unit.value});
+/// A unit's stores to a line come in order.
+void DataWatch::check_order(DeviceId requester, const Record& asked, const RecordLine& part, PhysLine line) {
+  std::uint64_t& last = ordered_[{line.value, by_way_of(requester, asked.unit).value}];
+  if (part.store < last || (part.store == last && !part.cut)) {
+    fail(fmt::format("two stores of {} to {} were ordered the wrong way round", asked.unit.name(), name_of(line)));
+  }
+  last = part.store;
+}
+
+/// And its loads behind them.
+void DataWatch::check_passes_none(DeviceId requester, const Record& asked, const RecordLine& part, PhysLine line) {
+  const auto found = ordered_.find({line.value, by_way_of(requester, asked.unit).value});
   const std::uint64_t last = found == ordered_.end() ? 0 : found->second;
   if (last < part.own_before) {
     fail(fmt::format("a load of {} by {} passed a store of its own", name_of(line), asked.unit.name()));
   }
+}
+
+void DataWatch::read_ordered(DeviceId requester, RecordId id, PhysLine line) {
+  Record& asked = record_of(requester, id);
+  RecordLine& part = asked.part(line.index());
+  check_passes_none(requester, asked, part, line);
   part.image = truth_of(line);
 }
 
@@ -495,6 +511,120 @@ void DataWatch::l2_store_ordered(RecordId id, PhysLine line, RemoteCopy& copy) {
   stored->ordered = true;
   const auto open = std::ranges::find(copy.pending, false, &RemoteCopy::PendingStore::ordered);
   copy.pending.erase(copy.pending.begin(), open);
+}
+
+// ------------------------------------------------------------------------------------------------ multicast lines
+
+void DataWatch::multicast_store_came(DeviceId source, RecordId id, PhysLine line) {
+  Record& asked = record_of(source, id);
+  check_order(source, asked, asked.part(line.index()), line);
+}
+
+void DataWatch::multicast_load_came(DeviceId source, RecordId id, PhysLine line) {
+  Record& asked = record_of(source, id);
+  check_passes_none(source, asked, asked.part(line.index()), line);
+}
+
+/// What is multicast goes to all members in their order, and so to each of them once.
+void DataWatch::note_member(RecordLine& part, PhysPage multicast, PhysPage member) {
+  const std::vector<PhysPage>& all = oracle_.members_.at(multicast.value);
+  if (part.sent == all.size() || all[part.sent] != member) {
+    fail(
+        fmt::format("the switch sent what is for frame {} of it to frame {} of device {}, which is not the next member",
+                    multicast.frame(), member.frame(), member.device().value));
+  }
+  ++part.sent;
+}
+
+void DataWatch::note_answer(const Record& record, const RecordLine& part, PhysLine member) {
+  ++record_of(record.unit.device(), part.multicast).part(member.index()).answered;
+}
+
+void DataWatch::check_all_answered(const RecordLine& part, PhysLine line) const {
+  const std::size_t all = oracle_.members_.at(line.page().value).size();
+  if (part.sent == all && part.answered == all) return;
+  fail(fmt::format("{} of {} members of {} have answered when all should have", part.answered, all, name_of(line)));
+}
+
+RecordId DataWatch::multicast_store(DeviceId source, RecordId id, PhysLine line, PhysLine member, Location first) {
+  const RecordId taken = take_record();
+  Record& asked = record_of(source, id);
+  Record& copy = record(taken);
+  copy.page = member.page();
+  copy.first = first;
+  copy.unit = asked.unit;
+  copy.application = asked.application;
+  copy.lines = copy.open = std::uint64_t{1} << member.index();
+  RecordLine& stored = asked.part(line.index());
+  note_member(stored, line.page(), member.page());
+  RecordLine& part = copy.parts.emplace_back();
+  part.multicast = id;
+  part.mask = stored.mask;
+  part.store = stored.store;
+  return taken;
+}
+
+RecordId DataWatch::multicast_load(DeviceId source, RecordId id, PhysPage member, Location first, std::uint64_t lines) {
+  const RecordId taken = take_record();
+  Record& asked = record_of(source, id);
+  Record& load = record(taken);
+  load.page = member;
+  load.first = first;
+  load.unit = asked.unit;
+  load.application = asked.application;
+  load.loads = true;
+  load.acquired = asked.acquired;
+  load.lines = load.open = lines;
+  for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
+    RecordLine& of = asked.part(static_cast<unsigned>(std::countr_zero(rest)));
+    note_member(of, asked.page, member);
+    RecordLine& part = load.parts.emplace_back();
+    part.multicast = id;
+    part.own_before = of.own_before;
+    part.mask = of.mask;
+    part.store = of.store;
+  }
+  return taken;
+}
+
+void DataWatch::member_written(RecordId id, PhysLine member) {
+  Record& copy = record(id);
+  if (!copy.part(member.index()).ordered) {
+    fail(fmt::format("a store to {} was said to be written before its home had ordered it", name_of(member)));
+  }
+  note_answer(copy, copy.part(member.index()), member);
+  close(id, copy, std::uint64_t{1} << member.index());
+}
+
+void DataWatch::operand_came(RecordId id, PhysLine member) {
+  Record& load = record(id);
+  RecordLine& part = load.part(member.index());
+  if (!part.served) fail(fmt::format("the switch was given {}, which nobody had served", name_of(member)));
+  MemoryEvent event;
+  event.kind = MemoryEvent::Kind::Returned;
+  event.application = load.application;
+  event.unit = by_way_of(partition_.device(), load.unit);
+  event.location = load.location(member.index());
+  event.acquired = load.acquired;
+  event.image = std::move(part.image);
+  log(std::move(event));
+  note_answer(load, part, member);
+  close(id, load, std::uint64_t{1} << member.index());
+}
+
+void DataWatch::multicast_written(DeviceId source, RecordId id, PhysLine line) {
+  RecordLine& part = record_of(source, id).part(line.index());
+  if (part.ordered) fail(fmt::format("a store to {} was written twice", name_of(line)));
+  check_all_answered(part, line);
+  part.ordered = true;
+}
+
+/// What the sum is, the memory model has judged by the members' lines: of the multicast line itself it knows no write.
+void DataWatch::multicast_loaded(DeviceId source, RecordId id, PhysLine line) {
+  RecordLine& part = record_of(source, id).part(line.index());
+  check_all_answered(part, line);
+  part.image = LineImage();
+  part.served = true;
 }
 
 // ---------------------------------------------------------------------------------------------------- memory, pages

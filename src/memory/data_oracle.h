@@ -142,6 +142,22 @@ class DataWatch {
   void page_leaves(PhysPage page);
   void page_came(PhysPage from, PhysPage to);
 
+  // A switch that multicasts stores and adds up loads. To the requester it is the home of multicast lines; to the homes
+  // of their members it is the requester, with records of its own. The memory model sees what happens to the members.
+  /// Stores or loads of `source` to multicast lines are next at the switch, which must keep a unit's stores in order.
+  void multicast_store_came(DeviceId source, RecordId record, PhysLine line);
+  void multicast_load_came(DeviceId source, RecordId record, PhysLine line);
+  /// The record of a store to one member's line, or of loads or atomics of lines of one member's page; `first` is line
+  /// 0 of it.
+  RecordId multicast_store(DeviceId source, RecordId record, PhysLine line, PhysLine member, Location first);
+  RecordId multicast_load(DeviceId source, RecordId record, PhysPage member, Location first, std::uint64_t lines);
+  /// A member's home has written a store; an operand has come from one.
+  void member_written(RecordId record, PhysLine member);
+  void operand_came(RecordId record, PhysLine member);
+  /// All members have written a store; all operands of a load have been added up.
+  void multicast_written(DeviceId source, RecordId record, PhysLine line);
+  void multicast_loaded(DeviceId source, RecordId record, PhysLine line);
+
   // Copies between launches. The host sends a chunk that will write lines of `page`, as programs know it; a line is
   // read from memory, which must hold all that was ordered; lines are overwritten in memory, each a write that is
   // ordered now.
@@ -169,6 +185,9 @@ class DataWatch {
     bool cut = false;          ///< posted writes: it left in several pieces
     RecordId joined = 0;       ///< posted writes: the record of what will be ordered behind it, together with it
     RecordId last_joined = 0;  ///< of the first of them: the last one
+    RecordId multicast = 0;    ///< a member's: the record of the store or the load that was multicast
+    std::uint16_t sent = 0;    ///< multicast: members to which it has gone, and that have answered
+    std::uint16_t answered = 0;
   };
   struct Record {
     PhysPage page;
@@ -178,6 +197,7 @@ class DataWatch {
     std::uint64_t open = 0;   ///< not answered yet
     std::uint8_t application = 0;
     bool loads = false;
+    Acquires acquired;  ///< loads: the unit's last ones when they were issued
     std::vector<RecordLine> parts;
     RecordId next_free = 0;
 
@@ -218,6 +238,11 @@ class DataWatch {
   void close(RecordId id, Record& record, std::uint64_t lines);
   void acknowledged(const Record& record, PhysLine line);
   void order_write(DeviceId requester, RecordId id, PhysLine line);
+  void note_member(RecordLine& part, PhysPage multicast, PhysPage member);
+  void note_answer(const Record& record, const RecordLine& part, PhysLine member);
+  void check_all_answered(const RecordLine& part, PhysLine line) const;
+  void check_order(DeviceId requester, const Record& asked, const RecordLine& part, PhysLine line);
+  void check_passes_none(DeviceId requester, const Record& asked, const RecordLine& part, PhysLine line);
   Record& record_of(DeviceId requester, RecordId id);
   std::uint64_t last_own_store(const Unit& unit, PhysLine line) const;
   void check_unit_sees(LoadUnit unit, PhysLine line, std::uint64_t newest_store, const char* what);
@@ -263,6 +288,11 @@ class DataOracle {
     return copies ? Location::of_copy(application, gpu, page, 0) : Location::of_virtual(application, page, 0);
   }
 
+  /// The pages that a page of multicast memory stands for, each of which must get every store to it once.
+  void set_members(PhysPage multicast, std::vector<PhysPage> members) {
+    members_[multicast.value] = std::move(members);
+  }
+
   /// Judges what has happened since the last time. No device runs meanwhile, and all have come equally far. To be
   /// called at the end of a run too.
   void merge();
@@ -284,6 +314,7 @@ class DataOracle {
   MemoryModel model_;
   std::vector<std::unique_ptr<DataWatch>> watches_;
   std::vector<const MemoryEvent*> merged_;
+  boost::unordered_flat_map<std::uint64_t, std::vector<PhysPage>> members_;  ///< by page of multicast memory
   /// What a chunk of a copy writes: whose, and line 0 of the page.
   struct CopyTarget {
     std::uint8_t application = 0;

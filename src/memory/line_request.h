@@ -27,6 +27,9 @@ struct LineRequest : Packet {
   RequestKind kind = RequestKind::Read;
   std::uint8_t fill = 0;  ///< reads: which of the two fills of a line that an L2 may have under way at a time
 
+  /// In the place of `fill`, where a switch asks: for another request, whose latency it counts itself.
+  static constexpr std::uint8_t kForSwitch = 2;
+
   bool reply() const { return traffic_class == TrafficClass::Response; }
   /// The device that asked.
   DeviceId requester() const { return DeviceId{reply() ? destination : origin}; }

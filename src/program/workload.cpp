@@ -19,14 +19,26 @@ Wave Launch::wave(std::uint64_t group, std::uint32_t index, std::uint32_t lanes)
           .lanes = lanes};
 }
 
+/// Pages of the switch are never shared with other buffers, whatever the page size.
+VirtAddr Workload::next_base(Placement placement) const {
+  if (buffers_.empty()) return kFirstBuffer;
+  const Buffer& last = buffers_.back();
+  const bool apart = placement == Placement::Multicast || last.placement == Placement::Multicast;
+  const std::uint64_t page = apart ? kPageBytes << kLargePageBits : kPageBytes;
+  return VirtAddr{(last.base.value + last.bytes + page - 1) & ~(page - 1)};
+}
+
 VirtAddr Workload::allocate(std::string name, std::uint64_t bytes, Placement placement) {
-  assert(bytes > 0);
-  VirtAddr base = kFirstBuffer;
-  if (!buffers_.empty()) {
-    const Buffer& last = buffers_.back();
-    base = VirtAddr{(last.base.value + last.bytes + kPageBytes - 1) & ~(kPageBytes - 1)};
-  }
+  assert(bytes > 0 && placement != Placement::Multicast);
+  const VirtAddr base = next_base(placement);
   buffers_.push_back({std::move(name), base, bytes, placement});
+  return base;
+}
+
+VirtAddr Workload::allocate_multicast(std::string name, std::uint64_t bytes, const MulticastMembers& members) {
+  assert(bytes > 0 && bytes <= members.apart && members.apart % kPageBytes == 0);
+  const VirtAddr base = next_base(Placement::Multicast);
+  buffers_.push_back({std::move(name), base, bytes, Placement::Multicast, members});
   return base;
 }
 

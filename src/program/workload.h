@@ -20,6 +20,14 @@ enum class Placement : std::uint8_t {
   Interleave,  ///< page by page round robin over the GPUs, one running counter through all allocations
   Private,     ///< one copy on every GPU (small read-only tables)
   Host,        ///< all on the host
+  Multicast,   ///< nowhere: at the switch, which stands for the same pages of several buffers (Buffer::members)
+};
+
+/// The buffers that a multicast buffer stands for: a store to it is one to each of them, a load of it adds them up.
+struct MulticastMembers {
+  VirtAddr first;           ///< page aligned, as all of them are
+  std::uint64_t apart = 0;  ///< bytes from one to the next
+  std::uint64_t count = 0;
 };
 
 struct Buffer {
@@ -27,6 +35,7 @@ struct Buffer {
   VirtAddr base;  ///< page aligned
   std::uint64_t bytes = 0;
   Placement placement = Placement::Distribute;
+  MulticastMembers members{};  ///< Placement::Multicast
 };
 
 /// Which workgroups go to which GPU (the system may overrule it: `dispatch.policy`).
@@ -112,6 +121,8 @@ class Workload {
  protected:
   /// Gives a buffer the next page-aligned virtual addresses.
   VirtAddr allocate(std::string name, std::uint64_t bytes, Placement placement);
+  /// The same for a buffer of the switch's, as long as its members are apart at most.
+  VirtAddr allocate_multicast(std::string name, std::uint64_t bytes, const MulticastMembers& members);
   void add_launch(Launch launch);
   void add_copy(const Copy& copy);
   /// A whole buffer comes from the host's own memory, or goes there.
@@ -122,6 +133,7 @@ class Workload {
 
  private:
   std::uint64_t bytes_of(VirtAddr buffer) const;
+  VirtAddr next_base(Placement placement) const;
 
   std::vector<Buffer> buffers_;
   std::vector<Launch> launches_;

@@ -45,7 +45,7 @@ class DeviceSet {
   }
 
  private:
-  static constexpr unsigned kDevices = kMaxGpus + 1;  // the host
+  static constexpr unsigned kDevices = kMaxGpus + 2;  // the host, and a switch that is a device
   static constexpr unsigned kWords = (kDevices + 63) / 64;
   static_assert(kWords <= 32);
 

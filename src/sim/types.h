@@ -21,7 +21,8 @@ struct Strong {
   constexpr auto operator<=>(const Strong&) const = default;
 };
 
-/// A device of the machine: GPUs are 0..G-1, the host is G. Each device is one partition.
+/// A device of the machine: GPUs are 0..G-1, the host is G; where a design gives the switch between the GPUs state of
+/// its own, that is G+1. Each device is one partition.
 struct DeviceTag;
 using DeviceId = Strong<DeviceTag, std::uint16_t>;
 inline constexpr unsigned kMaxGpus = 1024;

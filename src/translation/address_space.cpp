@@ -12,7 +12,7 @@ namespace {
 std::uint64_t pages_of(const Buffer& buffer) { return (buffer.bytes + kPageBytes - 1) / kPageBytes; }
 
 Placement effective(const Buffer& buffer, InitialPlacement policy) {
-  if (buffer.placement == Placement::Private) return Placement::Private;
+  if (buffer.placement == Placement::Private || buffer.placement == Placement::Multicast) return buffer.placement;
   switch (policy) {
     case InitialPlacement::Workload: return buffer.placement;
     case InitialPlacement::Host: return Placement::Host;
@@ -61,6 +61,7 @@ void AddressSpace::place(const Buffer& buffer, Placement placement, bool rounded
     if (frames_[index] != kUnmapped) continue;
     switch (placement) {
       case Placement::Host: put(index, frames.take(host)); break;
+      case Placement::Multicast: put(index, frames.take(DeviceId{static_cast<std::uint16_t>(host.value + 1)})); break;
       case Placement::Interleave: put(index, frames.take(gpu(interleaved_++ % gpus_))); break;
       case Placement::Distribute:
         put(index, frames.take(gpu(each == 0 ? 0 : std::min<std::uint64_t>(p / each, gpus_ - 1))));

@@ -45,7 +45,7 @@ class FrameAllocator {
 
 class AddressSpace {
  public:
-  /// Places all buffers of `workload` on the GPUs [first, first + count) or on the host.
+  /// Places all buffers of `workload` on the GPUs [first, first + count), on the host, or at the switch behind it.
   AddressSpace(const Workload& workload, InitialPlacement policy, unsigned first, unsigned count, DeviceId host,
                FrameAllocator& frames, PageSize size = {});
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -145,6 +146,7 @@ RemoteWriteQueueSpec with_payload(Bytes bytes) {
 }
 
 struct Scenario {
+  unsigned number;
   std::string what;
   std::vector<Piece> stores;
   RemoteWriteQueueSpec spec;
@@ -157,112 +159,136 @@ std::vector<Scenario> scenarios() {
   using enum FlushCause;
   const RemoteWriteQueueSpec usual;
   return {
-      {"one", {{0, 4}}, usual, 4087, {{Release, 1, 1, 1, 4, 40}}, 32},
-      {"the same twice", {{0, 4}, {0, 4}}, usual, 4087, {{Release, 2, 1, 1, 4, 40}}, 64},
-      {"side by side", {{0, 4}, {4, 4}}, usual, 4083, {{Release, 2, 1, 1, 8, 44}}, 64},
-      {"a gap", {{0, 4}, {8, 4}}, usual, 4078, {{Release, 2, 1, 2, 8, 48}}, 64},
-      {"a gap filled", {{0, 4}, {8, 4}, {4, 4}}, usual, 4079, {{Release, 3, 1, 1, 12, 48}}, 96},
-      {"overlapping", {{0, 8}, {4, 8}}, usual, 4079, {{Release, 2, 1, 1, 12, 48}}, 72},
-      {"inside", {{0, 16}, {4, 4}}, usual, 4075, {{Release, 2, 1, 1, 16, 52}}, 76},
-      {"42 lines", row(42, 128, 8), usual, 3550, {{Release, 42, 42, 42, 336, 576}}, 1512},
-      {"64 lines", row(64, 128, 4), usual, 3520, {{Release, 64, 64, 64, 256, 604}}, 2048},
-      {"65 lines", row(65, 128, 4), usual, 4087, {{Entries, 64, 64, 64, 256, 604}, {Release, 1, 1, 1, 4, 40}}, 2080},
-      {"31 whole lines",
+      {1, "one", {{0, 4}}, usual, 4087, {{Release, 1, 1, 1, 4, 40}}, 32},
+      {2, "the same twice", {{0, 4}, {0, 4}}, usual, 4087, {{Release, 2, 1, 1, 4, 40}}, 64},
+      {3, "side by side", {{0, 4}, {4, 4}}, usual, 4083, {{Release, 2, 1, 1, 8, 44}}, 64},
+      {4, "a gap", {{0, 4}, {8, 4}}, usual, 4078, {{Release, 2, 1, 2, 8, 48}}, 64},
+      {5, "a gap filled", {{0, 4}, {8, 4}, {4, 4}}, usual, 4079, {{Release, 3, 1, 1, 12, 48}}, 96},
+      {6, "overlapping", {{0, 8}, {4, 8}}, usual, 4079, {{Release, 2, 1, 1, 12, 48}}, 72},
+      {7, "inside", {{0, 16}, {4, 4}}, usual, 4075, {{Release, 2, 1, 1, 16, 52}}, 76},
+      {8, "42 lines", row(42, 128, 8), usual, 3550, {{Release, 42, 42, 42, 336, 576}}, 1512},
+      {9, "64 lines", row(64, 128, 4), usual, 3520, {{Release, 64, 64, 64, 256, 604}}, 2048},
+      {10,
+       "65 lines",
+       row(65, 128, 4),
+       usual,
+       4087,
+       {{Entries, 64, 64, 64, 256, 604}, {Release, 1, 1, 1, 4, 40}},
+       2080},
+      {11,
+       "31 whole lines",
        row(31, 128, 128),
        usual,
        3963,
        {{Payload, 30, 30, 30, 3840, 4020}, {Release, 1, 1, 1, 128, 164}},
        4836},
-      {"fits exactly",
+      {12,
+       "fits exactly",
        row(30, 128, 128) + std::vector<Piece>{{3840, 101}},
        usual,
        0,
        {{Release, 31, 31, 31, 3941, 4124}},
        4812},
-      {"would merge, but is tested first",
+      {13,
+       "would merge, but is tested first",
        row(30, 128, 128) + std::vector<Piece>{{3840, 101}, {0, 4}},
        usual,
        4087,
        {{Payload, 31, 31, 31, 3941, 4124}, {Release, 1, 1, 1, 4, 40}},
        4844},
-      {"two windows",
+      {14,
+       "two windows",
        {{0x3FFFFFFC, 4}, {0x40000000, 4}},
        usual,
        4087,
        {{Window, 1, 1, 1, 4, 40}, {Release, 1, 1, 1, 4, 40}},
        64},
-      {"windows of 4 MiB",
+      {15,
+       "windows of 4 MiB",
        {{0x3FFFFC, 4}, {0x400000, 4}},
        with_subheader(4),
        4088,
        {{Window, 1, 1, 1, 4, 36}, {Release, 1, 1, 1, 4, 36}},
        64},
-      {"the same in one of 1 GiB", {{0x3FFFFC, 4}, {0x400000, 4}}, usual, 4078, {{Release, 2, 2, 2, 8, 48}}, 64},
-      {"a line of two windows",
+      {15, "the same in one of 1 GiB", {{0x3FFFFC, 4}, {0x400000, 4}}, usual, 4078, {{Release, 2, 2, 2, 8, 48}}, 64},
+      {16,
+       "a line of two windows",
        {{0, 128}},
        with_subheader(2),
        4030,
        {{Window, 1, 1, 1, 64, 96}, {Release, 1, 1, 1, 64, 96}},
        156},
-      {"windows of 64 B",
+      {17,
+       "windows of 64 B",
        {{0, 4}, {32, 4}, {64, 4}},
        with_subheader(2),
        4090,
        {{Window, 2, 1, 2, 8, 40}, {Release, 1, 1, 1, 4, 36}},
        96},
-      {"windows that take turns",
+      {18,
+       "windows that take turns",
        {{0, 4}, {16384, 4}, {0, 4}},
        with_subheader(3),
        4089,
        {{Window, 1, 1, 1, 4, 36}, {Window, 1, 1, 1, 4, 36}, {Release, 1, 1, 1, 4, 36}},
        96},
-      {"a window of 256 GiB",
+      {19,
+       "a window of 256 GiB",
        {{0, 4}, {std::uint64_t{1} << 30, 4}},
        with_subheader(6),
        4076,
        {{Release, 2, 2, 2, 8, 48}},
        64},
-      {"single bytes", row(64, 2, 1), usual, 3712, {{Release, 64, 1, 64, 64, 412}}, 2048},
-      {"a line in 32 stores", row(32, 4, 4), usual, 3963, {{Release, 32, 1, 1, 128, 164}}, 1024},
-      {"16 lines in 256 stores", row(256, 8, 8), usual, 1968, {{Release, 256, 16, 16, 2048, 2156}}, 9216},
-      {"unaligned", {{3, 6}}, usual, 4085, {{Release, 1, 1, 1, 6, 40}}, 40},
-      {"a vector over two lines", {{120, 8}, {128, 8}}, usual, 4070, {{Release, 2, 2, 2, 16, 56}}, 72},
-      {"a payload of 256",
+      {20, "single bytes", row(64, 2, 1), usual, 3712, {{Release, 64, 1, 64, 64, 412}}, 2048},
+      {21, "a line in 32 stores", row(32, 4, 4), usual, 3963, {{Release, 32, 1, 1, 128, 164}}, 1024},
+      {22, "16 lines in 256 stores", row(256, 8, 8), usual, 1968, {{Release, 256, 16, 16, 2048, 2156}}, 9216},
+      {23, "unaligned", {{3, 6}}, usual, 4085, {{Release, 1, 1, 1, 6, 40}}, 40},
+      {24, "a vector over two lines", {{120, 8}, {128, 8}}, usual, 4070, {{Release, 2, 2, 2, 16, 56}}, 72},
+      {25,
+       "a payload of 256",
        row(3, 128, 128),
        with_payload(256),
        123,
        {{Payload, 1, 1, 1, 128, 164}, {Payload, 1, 1, 1, 128, 164}, {Release, 1, 1, 1, 128, 164}},
        468},
-      {"a payload of 256, small ones",
+      {26,
+       "a payload of 256, small ones",
        row(20, 128, 8),
        with_payload(256),
        243,
        {{Payload, 19, 19, 19, 152, 276}, {Release, 1, 1, 1, 8, 44}},
        720},
-      {"too large for a packet", {{0, 128}}, with_payload(128), 128, {{Bypass, 1, 1, 0, 128, 156}}, 156},
-      {"50, sub-headers of 3", row(64, 128, 4), with_subheader(3), 3648, {{Release, 64, 64, 64, 256, 476}}, 2048},
-      {"50, sub-headers of 4", row(64, 128, 4), with_subheader(4), 3584, {{Release, 64, 64, 64, 256, 540}}, 2048},
-      {"50, sub-headers of 6", row(64, 128, 4), with_subheader(6), 3456, {{Release, 64, 64, 64, 256, 668}}, 2048},
+      {27, "too large for a packet", {{0, 128}}, with_payload(128), 128, {{Bypass, 1, 1, 0, 128, 156}}, 156},
+      {50, "sub-headers of 3", row(64, 128, 4), with_subheader(3), 3648, {{Release, 64, 64, 64, 256, 476}}, 2048},
+      {50, "sub-headers of 4", row(64, 128, 4), with_subheader(4), 3584, {{Release, 64, 64, 64, 256, 540}}, 2048},
+      {50, "sub-headers of 6", row(64, 128, 4), with_subheader(6), 3456, {{Release, 64, 64, 64, 256, 668}}, 2048},
   };
 }
 
-TEST(RemoteWriteQueue, PacksToTheByte) {
-  for (const Scenario& scenario : scenarios()) {
-    SCOPED_TRACE(scenario.what);
-    FinePack bench(scenario.spec);
-    for (const Piece& piece : scenario.stores) bench.store(piece.address, piece.bytes);
-    EXPECT_EQ(bench.queue.available(), scenario.available);
-    bench.flush();
-    EXPECT_EQ(bench.packets, scenario.packets);
-    EXPECT_EQ(bench.raw, scenario.raw);
-    EXPECT_TRUE(bench.queue.empty());
-    EXPECT_EQ(bench.queue.base(), RemoteWriteQueue::kNoBase);
-    bench.flush();
-    EXPECT_EQ(bench.packets, scenario.packets);  // nothing was left
-  }
+class RemoteWriteQueueScenario : public testing::TestWithParam<Scenario> {};
+INSTANTIATE_TEST_SUITE_P(Scenario, RemoteWriteQueueScenario, testing::ValuesIn(scenarios()), [](const auto& scenario) {
+  std::string name = std::to_string(scenario.param.number) + "_" + scenario.param.what;
+  std::erase(name, ',');
+  std::ranges::replace(name, ' ', '_');
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+TEST_P(RemoteWriteQueueScenario, PacksToTheByte) {
+  const Scenario& scenario = GetParam();
+  FinePack bench(scenario.spec);
+  for (const Piece& piece : scenario.stores) bench.store(piece.address, piece.bytes);
+  EXPECT_EQ(bench.queue.available(), scenario.available);
+  bench.flush();
+  EXPECT_EQ(bench.packets, scenario.packets);
+  EXPECT_EQ(bench.raw, scenario.raw);
+  EXPECT_TRUE(bench.queue.empty());
+  EXPECT_EQ(bench.queue.base(), RemoteWriteQueue::kNoBase);
+  bench.flush();
+  EXPECT_EQ(bench.packets, scenario.packets);  // nothing was left
 }
 
-TEST(RemoteWriteQueue, CanGainRoomByAStore) {
+TEST(RemoteWriteQueue, Scenario5CanGainRoomByAStore) {
   FinePack bench;
   std::vector<std::uint32_t> available;
   for (const std::uint64_t address : {0, 8, 4}) {
@@ -272,7 +298,7 @@ TEST(RemoteWriteQueue, CanGainRoomByAStore) {
   EXPECT_EQ(available, (std::vector<std::uint32_t>{4087, 4078, 4079}));
 }
 
-TEST(RemoteWriteQueue, KeepsHolesOfOneStore) {
+TEST(RemoteWriteQueue, Scenarios52And53KeepHolesOfOneStore) {
   const LineStore holes{line_at(0), ByteMask::range(0, 4) | ByteMask::range(64, 4), 0};
   for (const std::uint32_t times : {1U, 2U}) {
     FinePack bench;
@@ -284,7 +310,7 @@ TEST(RemoteWriteQueue, KeepsHolesOfOneStore) {
   }
 }
 
-TEST(RemoteWriteQueue, SendsTheLineOfAnAtomicAlone) {
+TEST(RemoteWriteQueue, Scenario28SendsTheLineOfAnAtomicAlone) {
   FinePack bench;
   bench.store(0, 4);
   bench.store(128, 4);
@@ -297,7 +323,7 @@ TEST(RemoteWriteQueue, SendsTheLineOfAnAtomicAlone) {
             (std::vector<Packet>{{FlushCause::Atomic, 1, 1, 1, 4, 40}, {FlushCause::Release, 1, 1, 1, 4, 40}}));
 }
 
-TEST(RemoteWriteQueue, SendsAllForALoadOfALineThatItHolds) {
+TEST(RemoteWriteQueue, Scenario29SendsAllForALoadOfALineThatItHolds) {
   FinePack bench;
   bench.store(0, 4);
   bench.store(128, 4);
@@ -317,7 +343,7 @@ TEST(RemoteWriteQueue, SendsAllForALoadOfALineThatItHolds) {
   EXPECT_EQ(single.queue.entries(), 1U);
 }
 
-TEST(RemoteWriteQueue, CostsLessWithoutEcrc) {
+TEST(RemoteWriteQueue, Scenario51CostsLessWithoutEcrc) {
   FinePack bench({}, false);
   for (const Piece& piece : row(42, 128, 8)) bench.store(piece.address, piece.bytes);
   bench.flush();
@@ -335,7 +361,7 @@ TEST(RemoteWriteQueue, CountsWhatIsOverwritten) {
   EXPECT_EQ(bench.stats.payload_bytes, 17U);
 }
 
-TEST(ConfigPacketQueue, TellsAWindowOnce) {
+TEST(ConfigPacketQueue, Scenarios34And35TellAWindowOnce) {
   ConfigPacket one;
   for (const Piece& piece : row(42, 128, 8)) one.store(piece.address, piece.bytes);
   one.flush();
@@ -349,7 +375,7 @@ TEST(ConfigPacketQueue, TellsAWindowOnce) {
   EXPECT_EQ(twice.stats.configurations, 1U);
 }
 
-TEST(CombiningQueue, SendsPlainWrites) {
+TEST(CombiningQueue, Scenarios31To33SendPlainWrites) {
   Combining gap;
   gap.store(0, 4);
   gap.store(8, 4);
@@ -691,7 +717,7 @@ TEST(EgressMachine, SendsWhatTheQueueSays) {
   EXPECT_EQ(packed.count("gpu1.ingress.unpacked_pieces"), 42U);
 }
 
-TEST(EgressMachine, KnowsWhichBytesAreOfUse) {
+TEST(EgressMachine, Scenarios41And43And44KnowWhichBytesAreOfUse) {
   const auto expect = [](const Outcome& run, std::uint64_t useful, std::uint64_t wasted) {
     EXPECT_EQ(run.count("gpus.egress.useful_bytes"), useful);
     EXPECT_EQ(run.count("gpus.egress.wasted_bytes"), wasted);
@@ -733,7 +759,7 @@ Program::Kernel rows_of_own(std::uint64_t offset, unsigned times, Access access)
   };
 }
 
-TEST(EgressMachine, KnowsWhichCopiedBytesAreOfUse) {
+TEST(EgressMachine, Scenario42KnowsWhichCopiedBytesAreOfUse) {
   const auto stores_lanes = [](unsigned bytes, auto lanes) { return store(bytes, lanes); };
   const auto loads_lanes = [](unsigned bytes, auto lanes) { return load(bytes, lanes); };
   Program program;
@@ -765,6 +791,81 @@ TEST(EgressMachine, KnowsWhichCopiedBytesAreOfUse) {
   expect(512, 3584 + 2 * 4096, 3);
 }
 
+/// GPU 0 stores to the parts of some of the other three GPUs, `stores` times `bytes` side by side to each.
+std::shared_ptr<Script> stores_to(const std::vector<unsigned>& peers, unsigned stores, unsigned bytes) {
+  auto script = std::make_shared<Script>();
+  const VirtAddr base = script->buffer(4 * kPageBytes, Placement::Distribute);
+  script->launch(groups_of(1, 32), [=](const Script&, const Wave&) {
+    return [](VirtAddr at, std::vector<unsigned> to, unsigned count, unsigned width) -> Stream {
+      for (unsigned i = 0; i < count; ++i) {
+        for (const unsigned gpu : to) {
+          co_yield store(width, [=](unsigned lane) {
+            return lane == 0 ? at + (gpu * kPageBytes + i * std::uint64_t{width}) : kIdle;
+          });
+        }
+      }
+    }(base, peers, stores, bytes);
+  });
+  return script;
+}
+
+/// What GPU 0 sent to each of the others.
+std::vector<std::uint64_t> sent_to_peers(const Names& designs, std::shared_ptr<const Workload> program) {
+  RunRequest request;
+  request.system = machine(designs, {"gpus=4"});
+  request.applications = {std::move(program)};
+  request.check = request.per_unit = true;
+  const Outcome run(nearfar::run(request));
+  std::vector<std::uint64_t> sent;
+  for (const char* peer : {"gpu1", "gpu2", "gpu3"}) {
+    sent.push_back(run.count(std::string("gpu0.link.to_") + peer + ".bytes"));
+  }
+  return sent;
+}
+
+TEST(EgressMachine, Scenario30HasAQueueForEachPeer) {
+  using Sent = std::vector<std::uint64_t>;
+  EXPECT_EQ(sent_to_peers({"finepack"}, stores_to({1, 2}, 1, 4)), (Sent{40, 40, 0}));
+  EXPECT_EQ(sent_to_peers({}, stores_to({1, 2}, 1, 4)), (Sent{32, 32, 0}));
+}
+
+TEST(EgressMachine, Scenarios36And37PublishALineToEachSubscriber) {
+  using Sent = std::vector<std::uint64_t>;
+  EXPECT_EQ(sent_to_peers({"gps"}, stores_to({2}, 1, 4)), (Sent{0, 172, 0}));
+  EXPECT_EQ(sent_to_peers({"gps"}, stores_to({1, 2, 3}, 32, 4)), (Sent{172, 172, 172}));
+}
+
+/// A store, one outside its window, and the first again: packets that leave in this order are written in it. That GPU 1
+/// ends with the last value, and never shows the first behind it, is what the data oracle holds the run to.
+TEST(EgressMachine, Scenario45WritesInTheOrderOfStores) {
+  Program program;
+  program.launch(
+      [](VirtAddr, VirtAddr other) {
+        return [](VirtAddr at) -> Stream {
+          for (const std::uint64_t offset : {0U, 16384U, 0U}) {
+            co_yield store(4, [=](unsigned lane) { return lane == 0 ? at + offset : kIdle; });
+          }
+          co_yield fence();
+        }(other);
+      },
+      loads(40, 4));
+  program.launch(nothing, loads(1, 4));
+  const Outcome run = simulate(machine({"finepack"}, {"finepack.subheader=3"}), {program.script});
+  EXPECT_EQ(run.count("gpu0.finepack.packets"), 3U);
+  EXPECT_EQ(run.count("gpu0.finepack.flushes_window"), 2U);
+  EXPECT_EQ(wire(run), 3U * 36);
+}
+
+/// 64 pieces leave the de-packetizer in 4 cycles at 16 a cycle, and in 64 one by one.
+TEST(EgressMachine, Scenario49UnpacksSoManyPiecesACycle) {
+  Program program;
+  program.launch(stores(64, 128, 4), nothing);
+  const auto cycles = [&](const char* rate) {
+    return simulate(machine({"finepack"}, {rate}), {program.script}).result.cycles;
+  };
+  EXPECT_EQ(cycles("finepack.unpack_per_cycle=1") - cycles("finepack.unpack_per_cycle=16"), 64U - 4);
+}
+
 /// Stores to two lines of the other GPU, then what is done to the first of them.
 template <class Then>
 Program::Kernel stores_then(Then then) {
@@ -780,13 +881,14 @@ Program::Kernel stores_then(Then then) {
   };
 }
 
-TEST(EgressMachine, FlushesBeforeALoadAndAnAtomicOfALineThatItHolds) {
+TEST(EgressMachine, Scenarios28And29FlushBeforeALoadAndAnAtomicOfALineThatIsHeld) {
   Program reads;
   reads.launch(stores_then([](auto lanes) { return load(4, lanes); }), nothing);
   const Outcome read = simulate(machine({"finepack"}), {reads.script});
   EXPECT_EQ(wire(read), 48U);
   EXPECT_EQ(read.count("gpu0.finepack.flushes_load"), 1U);
   EXPECT_EQ(read.count("gpu0.link.request_bytes"), 76U);
+  EXPECT_EQ(simulate(machine({}), {reads.script}).count("gpu0.link.request_bytes"), 92U);
   Program adds;
   adds.launch(stores_then([](auto lanes) { return atomic(4, lanes); }), nothing);
   const Outcome added = simulate(machine({"finepack"}), {adds.script});
@@ -933,7 +1035,7 @@ TEST(EgressDesigns, AreRefusedWhereStoresAreNotPosted) {
   EXPECT_EQ(refusal({"finepack"}, {"remote_cache=l1"}), "");
 }
 
-TEST(EgressDesigns, AreRefusedWhereTheirPacketsCouldNeverBeSent) {
+TEST(EgressDesigns, Scenarios39And48AreRefusedWherePacketsCouldNeverBeSent) {
   EXPECT_THAT(refusal({"finepack"}, {"link.data_credits=64"}), HasSubstr("it could never be sent"));
   EXPECT_EQ(refusal({"finepack"}, {"link.data_credits=256"}), "");
   EXPECT_THAT(refusal({"gps"}, {"link.pcie.max_payload=128"}), HasSubstr("a line and its mask, 144 B"));

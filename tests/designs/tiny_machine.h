@@ -148,9 +148,11 @@ class TinySettings {
   }
   void set(const std::string& key, std::uint64_t value) { set(key, std::to_string(value)); }
   void of_designs();
+  /// The egress, or the switch that is behind it.
   bool at_egress() const {
     return std::ranges::any_of(designs_, [](const Design* design) {
-      return std::ranges::find(design->seams, "egress") != design->seams.end();
+      return std::ranges::any_of(design->seams,
+                                 [](const std::string& seam) { return seam == "egress" || seam == "switch"; });
     });
   }
 
@@ -208,7 +210,7 @@ inline void TinySettings::of_designs() {
     set("link.data_credits", 16 + seed_ % 3);
     set("link.credits", 1 + seed_ % 5);
     set("link.track_useful", "true");
-    set("remote_cache", seed_ % 2 == 0 ? "none" : "l1");
+    set("remote_cache", has("nvls") || seed_ % 2 == 0 ? "none" : "l1");
   }
   for (const char* queue : {"finepack", "config_packet"}) {
     if (!has(queue == std::string("finepack") ? "finepack" : "config-packet")) continue;

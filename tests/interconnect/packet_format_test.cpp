@@ -145,7 +145,7 @@ TEST(PciePackets, CarryWholeWords) {
   EXPECT_EQ(pcie(true)->packed(9).bytes, 40U);
 }
 
-TEST(PciePackets, AreCutAtTheirPayloadAndAtFourKilobytes) {
+TEST(PciePackets, Scenario38AreCutAtTheirPayloadAndAtFourKilobytes) {
   EXPECT_EQ(pcie(true, 4, 256)->write(0, 4096), (WireSize{4544, 16, 256}));
   EXPECT_EQ(pcie(false, 4, 256)->write(0, 4096).bytes, 4480U);
   EXPECT_EQ(pcie(true, 4, 256)->write(0, 65536).bytes, 72'704U);
@@ -160,7 +160,7 @@ TEST(PciePackets, ExpressNoHoles) {
   EXPECT_EQ(plain()->store(holes), (WireSize{16 + 8 + 16, 1, 1}));
 }
 
-TEST(NvlinkPackets, HaveTheSizesOfTheirKinds) {
+TEST(NvlinkPackets, Scenario40HasTheSizesOfItsKinds) {
   const auto format = nvlink();
   EXPECT_EQ(format->wire_bytes(PacketRole::ReadRequest, 0, false), 16U);
   EXPECT_EQ(format->wire_bytes(PacketRole::ReadReply, 64, false), 80U);

@@ -86,7 +86,7 @@ LinkSpec pcie4(Cycle latency, std::uint32_t headers = 100'000, std::uint32_t dat
 
 constexpr std::uint64_t kGv100 = 1'400'000'000;
 
-TEST(PostedStores, ArriveWhenTheirLastByteDoes) {
+TEST(PostedStores, Scenarios46And47ArriveWhenTheirLastByteDoes) {
   Rig one(pcie4(420), kGv100);
   one.send(1, {604, 1, 36});
   one.run();
@@ -105,7 +105,7 @@ TEST(PostedStores, FillTheLinkToTheTick) {
   EXPECT_EQ(rig.came.back(), 6825U + 420);
 }
 
-TEST(PostedStores, WaitForCreditsOfTheirPackets) {
+TEST(PostedStores, Scenario54WaitsForCreditsOfItsPackets) {
   // 600 ns there and back: 128 stores of 32 bytes in 601 ns, 6.8 GB/s of 32.
   Rig few(pcie4(300, 128), 1'000'000'000);
   few.send(1280, {32, 1, 1});

@@ -99,5 +99,26 @@ TEST(Topology, HostMayBeFartherThanPeers) {
   }
 }
 
+/// Half way between two GPUs, whatever the latency.
+TEST(Topology, ASwitchThatIsADeviceIsHalfWayBetweenGpus) {
+  for (const Cycle latency : {2U, 7U, 420U}) {
+    LinkSpec spec = shape(TopologyKind::Switch);
+    spec.latency = latency;
+    const Topology topology(spec, 4, true);
+    const DeviceId middle{5};
+    EXPECT_TRUE(topology.is_switch(middle));
+    EXPECT_FALSE(topology.is_switch(topology.host()));
+    EXPECT_EQ(topology.devices(), 6U);
+    EXPECT_EQ(topology.outputs(middle), 4U);
+    EXPECT_EQ(topology.inputs(middle), 4U);
+    EXPECT_EQ(topology.latency(device(0), middle) + topology.latency(middle, device(3)), latency);
+    EXPECT_EQ(topology.latency(device(0), device(3)), latency) << "what passes does not stop";
+    EXPECT_EQ(topology.route(middle, device(3)).output, 3U);
+    EXPECT_LE(topology.lookahead(), topology.latency(device(0), middle));
+    EXPECT_EQ(topology.lookahead(), topology.latency(middle, device(3)));
+  }
+  EXPECT_EQ(Topology(shape(TopologyKind::Switch), 4).devices(), 5U);
+}
+
 }  // namespace
 }  // namespace nearfar::topology_test

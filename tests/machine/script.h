@@ -26,6 +26,9 @@ class Script final : public Workload {
   VirtAddr buffer(std::uint64_t bytes, Placement placement) {
     return allocate("b" + std::to_string(buffers().size()), bytes, placement);
   }
+  VirtAddr multicast(std::uint64_t bytes, const MulticastMembers& members) {
+    return allocate_multicast("b" + std::to_string(buffers().size()), bytes, members);
+  }
   void launch(Launch shape, Kernel kernel) {
     add_launch(std::move(shape));
     kernels_.push_back(std::move(kernel));

@@ -266,6 +266,10 @@ class MachineDraw {
     }
     if (design.empty() || design == "baseline") return;
     episode_.designs = {design};
+    if (design == "nvls") {
+      reducing_switch();
+      return;
+    }
     std::string key = design;
     std::ranges::replace(key, '-', '_');
     set(key + ".entries", 1, 5);
@@ -278,6 +282,24 @@ class MachineDraw {
     set(key + ".load_flush", word({"partition", "entry", "queue"}));
     set(key + ".unpack_entries", 1, 4);
     set(key + ".unpack_per_cycle", 1, 3);
+  }
+
+  /// Stores, loads and atomics of multicast memory beside those of its members, and half of the time a design at the
+  /// egress.
+  void reducing_switch() {
+    set("link.topology", "switch");
+    set("link.latency", 2, 50);
+    set("remote_cache", "none");
+    set("placement.initial", word({"workload", "interleave", "distribute"}));
+    set("nvls.entries", 1, 5);
+    set("nvls.lookup_latency", pick({0, 0, 1, 30}));
+    set("nvls.reduction_latency", pick({0, 1, 40}));
+    set("nvls.operand_rate", pick({1, 50, 1000}));
+    episode_.program.members = static_cast<unsigned>(between(1, 5));
+    if (one_in(2)) return;
+    episode_.designs.push_back("finepack");
+    set("finepack.entries", 1, 5);
+    set("finepack.max_payload", 256);
   }
 
   void mmu() {
@@ -426,9 +448,8 @@ std::string describe(const Episode& episode) {
 std::vector<std::string> egress_designs() {
   std::vector<std::string> names{"baseline"};
   for (const Design& design : all_designs()) {
-    if (design.make != nullptr && std::ranges::find(design.seams, "egress") != design.seams.end()) {
-      names.push_back(design.name);
-    }
+    const auto claims = [&](const char* seam) { return std::ranges::find(design.seams, seam) != design.seams.end(); };
+    if (design.make != nullptr && (claims("egress") || claims("switch"))) names.push_back(design.name);
   }
   return names;
 }

@@ -72,13 +72,18 @@ RandomProgram::RandomProgram(const ProgramShape& shape) : shape_(shape) {
           allocate("page" + std::to_string(p), shape.apart * kPageBytes, kPlacements[p % kPlacements.size()]));
     }
   }
+  if (shape.members != 0) {
+    const VirtAddr base = allocate("members", shape.members * kPageBytes, Placement::Interleave);
+    for (unsigned p = 0; p < shape.members; ++p) pages.push_back(base + p * kPageBytes);
+    pages.push_back(allocate_multicast("multicast", kPageBytes, {base, kPageBytes, shape.members}));
+  }
   pcg64 random(shape.seed, 1);
   // A lane may reach into the next line, and a block is a kilobyte long: both stay in their page but for lines that
   // straddle it, which need a page behind.
   for (unsigned l = 0; l < shape.lines; ++l) {
     const std::uint64_t page = random() % pages.size();
     const std::uint64_t in_page = kPageBytes / shape.line_bytes;
-    const bool last = !shape.one_buffer || page + 1 == pages.size();
+    const bool last = !shape.one_buffer || page + 1 >= shape.pages;
     // Half of the lines lie side by side at the page's end, so that some of them straddle it.
     const std::uint64_t beside = random() % 2 == 0 ? in_page - 1 - random() % 2 : random() % in_page;
     lines_.push_back(pages[page] + std::min(beside, in_page - (last ? 2 : 1)) * shape.line_bytes);

@@ -29,6 +29,7 @@ struct ProgramShape {
   unsigned line_bytes = 64;
   unsigned lanes = 64;
   bool one_buffer = true;  ///< or one buffer for each page, with placements in turn
+  unsigned members = 0;    ///< pages that a page of multicast memory stands for; 0: there is none
   unsigned apart = 1;      ///< pages from one buffer to the next: far enough, and each has a page-table line of its own
   Split split = Split::RoundRobin;
   std::array<std::uint8_t, kActions.size()> weights{};  ///< of each Action

@@ -38,6 +38,10 @@ const std::vector<Way>& ways() {
       {"ReduceScatterRing", "ReduceScatter", {{"direct", 0}}},
       {"ReduceScatterDirect", "ReduceScatter", {{"direct", 1}}},
       {"AllToAll", "AllToAll", {}},
+      {"TwoShotInSwitch", "AllReduce", {{"algorithm", 5}}},
+      {"OneShotInSwitch", "AllReduce", {{"algorithm", 6}}},
+      {"AllGatherInSwitch", "AllGather", {{"direct", 2}}},
+      {"ReduceScatterInSwitch", "ReduceScatter", {{"direct", 2}}},
   };
   return all;
 }
@@ -50,6 +54,22 @@ std::shared_ptr<const Workload> make_way(const Way& way, std::uint64_t ranks, st
     settings.push_back(each);
   }
   return make(way.workload, settings);
+}
+
+const Buffer& buffer_at(const Workload& workload, std::uint64_t at) {
+  return *std::ranges::find_if(workload.buffers(),
+                               [&](const Buffer& b) { return at >= b.base.value && at < b.base.value + b.bytes; });
+}
+
+/// The words that an access means: of multicast memory those of all members.
+std::vector<std::uint64_t> words_at(const Workload& workload, std::uint64_t at) {
+  const Buffer& in = buffer_at(workload, at);
+  if (in.placement != Placement::Multicast) return {at};
+  std::vector<std::uint64_t> all;
+  for (std::uint64_t m = 0; m < in.members.count; ++m) {
+    all.push_back(in.members.first.value + m * in.members.apart + (at - in.base.value));
+  }
+  return all;
 }
 
 /// Calls f(rank, wavefront, kind, bytes, lane, address) for every lane of every access of a launch.
@@ -100,16 +120,18 @@ class Memory {
       ASSERT_EQ(bytes, word_);
       auto& [sum, stored] = lanes[{wave, lane}];
       if (kind == OpKind::Store) {
-        values_[at] = sum;
+        for (const std::uint64_t word : words_at(workload, at)) values_[word] = sum;
         stored = true;
         return;
       }
       if (std::exchange(stored, false)) sum.clear();
-      const auto found = values_.find(at);
-      if (found == values_.end()) {
-        sum.insert(kGarbage);
-      } else {
-        sum.insert(found->second.begin(), found->second.end());
+      for (const std::uint64_t word : words_at(workload, at)) {
+        const auto found = values_.find(word);
+        if (found == values_.end()) {
+          sum.insert(kGarbage);
+        } else {
+          sum.insert(found->second.begin(), found->second.end());
+        }
       }
     });
   }
@@ -138,7 +160,7 @@ class Collectives : public ::testing::TestWithParam<std::tuple<std::size_t, std:
 
 /// What a word of a rank must be in the end; nothing where the operation leaves it open.
 void expect_result(const Way& way, const Workload& workload, Memory& memory, std::uint64_t ranks, std::uint64_t words) {
-  const bool copied = way.label == "OneShotByLoads" || way.workload == "AllToAll";
+  const bool copied = way.label == "OneShotByLoads" || way.label == "OneShotInSwitch" || way.workload == "AllToAll";
   const std::uint64_t piece = words / ranks;
   for (std::uint64_t rank = 0; rank < ranks; ++rank) {
     for (std::uint64_t i = 0; i < words; ++i) {
@@ -185,18 +207,22 @@ TEST_P(Collectives, DoNotDependOnTheOrderOfWavefronts) {
     std::map<std::uint64_t, std::uint64_t> writer;
     for_each_access(*workload, l, ranks(), [&](auto, auto wave, OpKind kind, auto, auto, auto at) {
       if (kind != OpKind::Store) return;
-      const auto [first, added] = writer.emplace(at, wave);
-      ASSERT_EQ(first->second, wave) << "two wavefronts store to one word";
+      for (const std::uint64_t word : words_at(*workload, at)) {
+        const auto [first, added] = writer.emplace(word, wave);
+        ASSERT_EQ(first->second, wave) << "two wavefronts store to one word";
+      }
     });
     for_each_access(*workload, l, ranks(), [&](auto, auto wave, OpKind kind, auto, auto, auto at) {
-      if (kind == OpKind::Load && writer.contains(at)) {
-        ASSERT_EQ(writer[at], wave) << "a word is loaded that another wavefront stores in the same launch";
+      if (kind != OpKind::Load) return;
+      for (const std::uint64_t word : words_at(*workload, at)) {
+        if (!writer.contains(word)) continue;
+        ASSERT_EQ(writer[word], wave) << "a word is loaded that another wavefront stores in the same launch";
       }
     });
   }
 }
 
-/// Bytes that ranks store into, or load from, each other's parts of the buffers.
+/// Bytes that ranks store into, or load from, each other's parts of the buffers, or multicast memory.
 struct Traffic {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> stored, loaded;  ///< by (rank, whose part)
 
@@ -216,9 +242,9 @@ Traffic traffic_of(const Workload& workload, std::uint64_t ranks) {
   Traffic traffic;
   for (std::size_t l = 0; l < workload.launches().size(); ++l) {
     for_each_access(workload, l, ranks, [&](auto rank, auto, OpKind kind, unsigned bytes, auto, auto at) {
-      const auto in = std::ranges::find_if(
-          workload.buffers(), [&](const Buffer& b) { return at >= b.base.value && at < b.base.value + b.bytes; });
-      const std::uint64_t owner = (at - in->base.value) / (in->bytes / ranks);
+      const Buffer& in = buffer_at(workload, at);
+      const bool multicast = in.placement == Placement::Multicast;
+      const std::uint64_t owner = multicast ? ranks : (at - in.base.value) / (in.bytes / ranks);
       if (owner != rank) (kind == OpKind::Store ? traffic.stored : traffic.loaded)[{rank, owner}] += bytes;
     });
   }
@@ -228,15 +254,22 @@ Traffic traffic_of(const Workload& workload, std::uint64_t ranks) {
 /// What a rank sends for a buffer of `bytes`, other than along a tree.
 std::uint64_t sent_bytes(const Way& way, std::uint64_t ranks, std::uint64_t bytes) {
   if (way.label == "OneShot") return (ranks - 1) * bytes;
-  if (way.label == "OneShotByLoads") return 0;
+  if (way.label == "OneShotByLoads" || way.label == "OneShotInSwitch" || way.label == "ReduceScatterInSwitch") return 0;
+  if (way.label.ends_with("InSwitch")) return bytes / ranks;
   return (way.workload == "AllReduce" ? 2 : 1) * (ranks - 1) * (bytes / ranks);
+}
+
+std::uint64_t loaded_bytes(const Way& way, std::uint64_t ranks, std::uint64_t bytes) {
+  if (way.label == "OneShotByLoads") return (ranks - 1) * bytes;
+  if (way.label == "OneShotInSwitch") return bytes;
+  return way.label == "TwoShotInSwitch" || way.label == "ReduceScatterInSwitch" ? bytes / ranks : 0;
 }
 
 TEST_P(Collectives, MoveTheBytesOfTheClosedForm) {
   const std::uint64_t bytes = ranks() * 592;
   const Traffic traffic = traffic_of(*make_way(way(), ranks(), bytes, 16), ranks());
   for (std::uint64_t rank = 0; rank < ranks(); ++rank) {
-    EXPECT_EQ(traffic.loaded_by(rank), way().label == "OneShotByLoads" ? (ranks() - 1) * bytes : 0);
+    EXPECT_EQ(traffic.loaded_by(rank), loaded_bytes(way(), ranks(), bytes));
     if (!way().label.ends_with("Tree")) {
       EXPECT_EQ(traffic.stored_by(rank), sent_bytes(way(), ranks(), bytes));
     }
@@ -287,6 +320,8 @@ TEST(CollectiveLaunches, AreTheStepsOfTheAlgorithm) {
   EXPECT_EQ(reduce(2, 4), "spread reduce ");
   EXPECT_EQ(reduce(3, 4), "scatter reduce gather ");
   EXPECT_EQ(reduce(4, 4), "pull ");
+  EXPECT_EQ(reduce(5, 4), "through ");
+  EXPECT_EQ(reduce(6, 4), "through ");
   EXPECT_EQ(kernels_of("AllGather", {{"ranks", 3}, {"bytes", 4800}}), "push push ");
   EXPECT_EQ(kernels_of("ReduceScatter", {{"ranks", 3}, {"bytes", 4800}}), "push reduce push reduce ");
   EXPECT_EQ(kernels_of("AllToAll", {{"iterations", 2}}), "swap swap ");

@@ -8,9 +8,10 @@
 
 namespace nearfar {
 
-/// Vector loads and atomics do; scalar loads, stores and walkers' reads do not.
+/// Vector loads and atomics do; scalar loads, stores, walkers' reads and what a switch asks of others do not.
 inline bool counts_latency(const LineRequest& request) {
-  return request.kind == RequestKind::Read || request.kind == RequestKind::Atomic;
+  return (request.kind == RequestKind::Read || request.kind == RequestKind::Atomic) &&
+         request.fill != LineRequest::kForSwitch;
 }
 
 inline std::uint32_t since_stage_start(Cycle now, const LineRequest& request) {

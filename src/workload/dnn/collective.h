@@ -14,6 +14,8 @@ namespace nearfar::dnn {
 
 class Collective : public Network {
  public:
+  /// A rank is a GPU: else the bandwidth would not be that of the links.
+  std::uint64_t gpus() const override { return ranks(); }
   std::optional<CollectiveWork> collective() const override { return CollectiveWork{iterations_ * bytes_, factor_}; }
 
  protected:

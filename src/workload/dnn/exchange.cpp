@@ -108,6 +108,7 @@ Launch grid(const Reduce& kernel) { return striding(kernel.by); }
 Launch grid(const Scatter& kernel) { return striding(kernel.by); }
 Launch grid(const Spread& kernel) { return striding(kernel.by); }
 Launch grid(const Pull& kernel) { return striding(kernel.by); }
+Launch grid(const Through& kernel) { return striding(kernel.by); }
 
 Stream stream(const Push& kernel, const Wave& wave) {
   const std::uint64_t rank = wave.group_z, next = (rank + 1) % kernel.pieces.ranks;
@@ -135,6 +136,14 @@ Stream stream(const Spread& kernel, const Wave& wave) {
 
 Stream stream(const Pull& kernel, const Wave& wave) {
   return pull(kernel, wave.group_z, At(wave, kernel.by, kernel.pieces.total));
+}
+
+/// The loop is that of a push: what adds and what copies is the memory.
+Stream stream(const Through& kernel, const Wave& wave) {
+  const std::uint64_t rank = wave.group_z;
+  const std::uint64_t begin = kernel.whole ? 0 : kernel.by.word * kernel.pieces.begin(rank);
+  return push(kernel.from.on(rank) + begin, kernel.to.on(rank) + begin,
+              At(wave, kernel.by, kernel.whole ? kernel.pieces.total : kernel.pieces.length(rank)));
 }
 
 }  // namespace nearfar::dnn

@@ -152,6 +152,15 @@ struct Pull {
   Striding by{};
 };
 
+/// Every rank loads words from one array and stores them into another, of which one or both are multicast memory: its
+/// own piece, or all of it.
+struct Through {
+  Tensor from, to;
+  Pieces pieces;
+  bool whole = false;
+  Striding by{};
+};
+
 /// A step of a tree, in which every level of it works on another chunk of the arrays.
 struct TreeStep {
   Tensor own, received;  ///< received: two arrays one after the other, of the left and of the right child
@@ -189,7 +198,7 @@ struct Attend {
 };
 
 using Kernel = std::variant<Unroll, Gemm, Gather, Map, Sum, Pool, Moments, Softmax, RowPass, Push, Reduce, Scatter,
-                            Spread, Pull, Climb, Join, Descend, Gemv, Attend>;
+                            Spread, Pull, Through, Climb, Join, Descend, Gemv, Attend>;
 
 /// The grid of one rank; the network adds the ranks.
 Launch grid(const Unroll& kernel);
@@ -206,6 +215,7 @@ Launch grid(const Reduce& kernel);
 Launch grid(const Scatter& kernel);
 Launch grid(const Spread& kernel);
 Launch grid(const Pull& kernel);
+Launch grid(const Through& kernel);
 Launch grid(const TreeStep& kernel);
 Launch grid(const Gemv& kernel);
 Launch grid(const Attend& kernel);
@@ -224,6 +234,7 @@ Stream stream(const Reduce& kernel, const Wave& wave);
 Stream stream(const Scatter& kernel, const Wave& wave);
 Stream stream(const Spread& kernel, const Wave& wave);
 Stream stream(const Pull& kernel, const Wave& wave);
+Stream stream(const Through& kernel, const Wave& wave);
 Stream stream(const Climb& kernel, const Wave& wave);
 Stream stream(const Join& kernel, const Wave& wave);
 Stream stream(const Descend& kernel, const Wave& wave);

@@ -17,6 +17,10 @@ Tensor Network::shared(const std::string& name, std::uint64_t bytes) {
   return {allocate(name, bytes, Placement::Interleave), 0};
 }
 
+Tensor Network::multicast(const std::string& name, const Tensor& of, std::uint64_t bytes) {
+  return {allocate_multicast(name, bytes, {.first = of.on(0), .apart = of.apart, .count = ranks_}), 0};
+}
+
 void Network::add(const char* name, const Kernel& kernel) {
   Launch launch = std::visit([](const auto& each) { return grid(each); }, kernel);
   launch.kernel = name;

@@ -22,6 +22,8 @@ class Network : public Workload {
   Tensor on_each(const std::string& name, std::uint64_t bytes);
   /// An array that all ranks share, its pages spread over the GPUs.
   Tensor shared(const std::string& name, std::uint64_t bytes);
+  /// Multicast memory that stands for an array of which every rank has `bytes`: one for all ranks.
+  Tensor multicast(const std::string& name, const Tensor& of, std::uint64_t bytes);
   void add(const char* name, const Kernel& kernel);
 
   /// Collective operations on an array that every rank has; `received` is where others store what is to be added. Each
