@@ -409,6 +409,9 @@ ruleset i: Smd do
   rule "ReceiveKeep"
     rsp[i] = Keep
   ==>
+@if I6
+    assert "I6 a copy is kept that a probe has taken" st[i] != I;
+@end
     rsp[i] := NoResponse;
     st[i] := E;
     Acknowledged(i);

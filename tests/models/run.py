@@ -2,7 +2,7 @@
 """Checks Murphi models of the directories and of NMOESI with rumur.
 
   run.py [names…]             the models with small bounds, or all: line, hmg, rec, rec_bits, ideal, mutants (of these),
-                              nmoesi, nmoesi_l2, nmoesi_mutants
+                              nmoesi, nmoesi_mutants (nmoesi_l2 with large bounds only)
   run.py --large [names…]     with large bounds, and the mutants of all organizations
   run.py --show NAME          prints a model as Murphi, or one with a mutant
   run.py --trace NAME         the shortest way to what goes wrong in a mutant
@@ -41,7 +41,6 @@ SMALL = {
     "ideal": [Model("ideal", 1, 2, 4, 1, properties=IDEAL)],
     "nmoesi": [Nmoesi("nmoesi", "shared", ("llc", "boundary"), pairs="all"),
                Nmoesi("nmoesi", "any_sharer", ("boundary",), properties=nmoesi.LIVE)],
-    "nmoesi_l2": [Nmoesi("nmoesi_l2", "shared", t=1, pairs="impossible")],
 }
 LARGE = {
     "line": [Model("line", 1, 3, 6, 2), Model("line", 1, 2, 4, 1, gpus=3), Model("line", 2, 2, 3, 1)],
@@ -206,10 +205,11 @@ def main():
     lists = {"mutants": models.read_mutants(), "nmoesi_mutants": nmoesi.mutants()}
     if not arguments.large:
         lists["nmoesi_mutants"] = first_of_each_property(lists["nmoesi_mutants"])
-    names = arguments.names or [*SMALL, *lists]
+    bounds, optimize = (LARGE, FASTER) if arguments.large else (SMALL, FAST)
+    names = arguments.names or [*bounds, *lists]
     for name in names:
-        if name not in SMALL and name not in lists:
-            fail(f"no model is called {name}; there are {', '.join([*SMALL, *lists])}")
+        if name not in bounds and name not in lists:
+            fail(f"no model is called {name}; there are {', '.join([*bounds, *lists])}")
     if arguments.show:
         print(models.emit(chosen(arguments.show)), end="")
         return 0
@@ -219,7 +219,6 @@ def main():
     if arguments.trace:
         print(way(check(chosen(arguments.trace), MUTANT, trace=True)))
         return 0
-    bounds, optimize = (LARGE, FASTER) if arguments.large else (SMALL, FAST)
     right = [check_mutants(lists[name], arguments.large) if name in lists else check_models(bounds[name], optimize)
              for name in names]
     return 0 if all(right) else 1
