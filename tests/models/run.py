@@ -99,7 +99,7 @@ def check(model, optimize, trace=False):
         output = subprocess.run([str(verifier)], capture_output=True, text=True).stdout
         seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     found = re.search(r"(\d+) states, \d+ rules fired", output)
-    if not found:
+    if not found or int(found[1]) == 0:
         fail(f"the verifier of {model.organization} did not come to an end:\n{output[-1000:]}")
     return Verdict(error_in(output), int(found[1]), seconds, output)
 
