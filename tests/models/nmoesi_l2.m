@@ -113,7 +113,7 @@ function ProbingL2(i: Smd): boolean; begin
 end;
 
 function Probing(): boolean; begin
-  return exists i: Smd do prb[i] != NoProbe | ans[i] end;
+  return exists i: Smd do prb[i] != NoProbe | action[i] = MeetRead | action[i] = MeetInv | ans[i] end;
 end;
 
 function Room(): boolean;
