@@ -212,7 +212,7 @@ def main():
         if name not in bounds and name not in lists:
             fail(f"no model is called {name}; there are {', '.join([*bounds, *lists])}")
     if arguments.show:
-        print(models.emit(chosen(arguments.show)), end="")
+        print(chosen(arguments.show).text(), end="")
         return 0
     for program in ("rumur", "cc"):
         if not shutil.which(program):
