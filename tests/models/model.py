@@ -50,6 +50,12 @@ class Model:
         together = f", {self.t} together" if self.crowded() else ""
         return f"{self.gpus + 1} GPUs, lines {self.lines}, transactions {self.q} a GPU{together}, invalidations {self.i}"
 
+    def checked(self):
+        return self.properties
+
+    def text(self):
+        return emit(self)
+
     def crowded(self):
         return self.t < self.q * self.gpus
 
@@ -127,17 +133,18 @@ def home(rows, check):
 # --------------------------------------------------------------------------------------------------------- the mutants
 
 
-def read_mutants():
+def read_mutants(file="mutants.txt", organizations="line hmg rec"):
+    """`organizations`: those of a mutant that names none."""
     mutants = []
-    for entry in re.split(r"\n\s*\n", (HERE / "mutants.txt").read_text()):
+    for entry in re.split(r"\n\s*\n", (HERE / file).read_text()):
         lines = [line for line in entry.splitlines() if line.strip() and not line.startswith("#")]
         if lines:
-            mutants.append(read_mutant(lines))
+            mutants.append(read_mutant(lines, organizations))
     return mutants
 
 
-def read_mutant(lines):
-    fields = {"organizations": "line hmg rec", "rows": ""}
+def read_mutant(lines, organizations):
+    fields = {"organizations": organizations, "rows": ""}
     cells, edits, after, old = [], [], "", ""
     for line in lines:
         key, _, value = line.partition(" ")
@@ -153,7 +160,7 @@ def read_mutant(lines):
         elif key in ("mutant", "organizations", "rows", "found", "breaks"):
             fields[key] = value
         else:
-            raise Wrong(f"mutants.txt: what is `{line}`?")
+            raise Wrong(f"what is `{line}` in a list of mutants?")
     return Mutant(fields["mutant"], tuple(fields["organizations"].split()), tuple(fields["rows"].split()), tuple(cells),
                   tuple(edits), tuple(fields["found"].split()), fields["breaks"])
 
@@ -196,7 +203,7 @@ def choose(text, names):
         elif all(taken):
             result.append(line)
     if len(taken) != 1:
-        raise Wrong("directory.m: an @if has no @end")
+        raise Wrong("an @if has no @end")
     return "\n".join(result) + "\n"
 
 

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Checks Murphi models of the directories with rumur.
+"""Checks Murphi models of the directories and of NMOESI with rumur.
 
-  run.py [names…]             the models with small bounds: line, hmg, rec, rec_bits, ideal, mutants, or all
+  run.py [names…]             the models with small bounds, or all: line, hmg, rec, rec_bits, ideal, mutants (of these),
+                              nmoesi, nmoesi_mutants (nmoesi_l2 with large bounds only)
   run.py --large [names…]     with large bounds, and the mutants of all organizations
   run.py --large --minutes 40 --gigabytes 6 [names…]
                               each model until then: how far it came is said, and it counts as a failure
   run.py --show NAME          prints a model as Murphi, or one with a mutant
   run.py --trace NAME         the shortest way to what goes wrong in a mutant
 
-A model must hold all its properties, and each row of the transition table must be reached. A mutant must break each of
-the properties that mutants.txt names for it.
+A model must hold all its properties, and each row of the transition table must be reached; of NMOESI's pairs of a state
+and an event those that nmoesi_pairs.csv calls reached, and no others. A mutant must break each of the properties that
+its list names.
 """
 
 import argparse
@@ -26,7 +28,9 @@ import tempfile
 
 sys.dont_write_bytecode = True  # nothing is written beside the models
 import model as models
+import nmoesi
 from model import Model, SAFETY
+from nmoesi import Model as Nmoesi
 
 LIVE = SAFETY + ("P6",)
 IDEAL = SAFETY + ("P7",)
@@ -38,6 +42,8 @@ SMALL = {
     "rec": [Model("rec", 2, 2, 2, 1)],
     "rec_bits": [Model("rec_bits", 2, 1, 1, 1, properties=LIVE)],
     "ideal": [Model("ideal", 1, 2, 4, 1, properties=IDEAL)],
+    "nmoesi": [Nmoesi("nmoesi", "shared", ("llc", "boundary"), pairs="all"),
+               Nmoesi("nmoesi", "any_sharer", ("boundary",), properties=nmoesi.LIVE)],
 }
 LARGE = {
     "line": [Model("line", 1, 3, 6, 2), Model("line", 1, 2, 4, 1, gpus=3), Model("line", 2, 2, 3, 1)],
@@ -45,6 +51,8 @@ LARGE = {
     "rec": [Model("rec", 2, 2, 2, 1, properties=LIVE), Model("rec", 2, 2, 3, 1)],
     "rec_bits": [Model("rec_bits", 2, 2, 2, 1)],
     "ideal": [Model("ideal", 1, 3, 6, 2, properties=IDEAL), Model("ideal", 2, 2, 2, 1, properties=IDEAL)],
+    "nmoesi": [Nmoesi("nmoesi", name, ("llc", "boundary"), pairs="all") for name in nmoesi.CONFIGURATIONS],
+    "nmoesi_l2": [Nmoesi("nmoesi_l2", name, ("cpu",), t=2, pairs="all") for name in ("shared", "keep", "invalidate")],
 }
 # To compile: a mutant's error is near, and what takes minutes is three times as fast if everything is inlined.
 MUTANT = ["-O0"]
@@ -99,7 +107,7 @@ def check(model, optimize, trace=False, limits=Limits()):
     """The verifier that rumur writes is C."""
     with tempfile.TemporaryDirectory(prefix="nearfar-model-") as folder:
         source, code, verifier = (pathlib.Path(folder) / name for name in ("directory.m", "directory.c", "verifier"))
-        source.write_text(models.emit(model))
+        source.write_text(model.text())
         options = [] if trace else ["--counterexample-trace", "off", "--scalarset-schedules", "off"]
         run(["rumur", "--quiet", "--threads", "1", *options, "--output", str(code), str(source)])
         wide = ["-mcx16"] if platform.machine() == "x86_64" else []
@@ -111,7 +119,7 @@ def check(model, optimize, trace=False, limits=Limits()):
     if stopped and not found:
         seen = re.findall(r"(\d+) states explored", output)
         return Verdict(stopped, int(seen[-1]) if seen else 0, seconds, output, ended=False)
-    if not found:
+    if not found or int(found[1]) == 0:
         fail(f"the verifier of {model.organization} did not come to an end:\n{output[-1000:]}")
     return Verdict(error_in(output), int(found[1]), seconds, output)
 
@@ -156,24 +164,43 @@ def check_models(bounds, optimize, limits):
     for model in bounds:
         verdict = check(model, optimize, limits=limits)
         wrong += verdict.error != ""
-        print(f"{model.organization}: {model.bounds()}: {' '.join(model.properties)}: {verdict.states:,} states, "
+        print(f"{model.organization}: {model.bounds()}: {' '.join(model.checked())}: {verdict.states:,} states, "
               f"{verdict.seconds:.0f} s: {verdict.error or 'holds'}", flush=True)
         if verdict.error and verdict.ended:
             print(way(check(model, optimize, trace=True)), flush=True)
     return wrong == 0
 
 
+def mutant_base(organization):
+    """A model of a directory by its name, or one of NMOESI by its file, configuration and parts: nmoesi:shared:llc."""
+    if ":" not in organization:
+        return MUTANTS[organization]
+    file, configuration, *parts = organization.split(":")
+    return Nmoesi(file, configuration, tuple(parts), t=1)
+
+
 def mutant_models(mutant, everywhere):
     """A mutant in the models that it is for, with one property each."""
     organizations = mutant.organizations if everywhere else mutant.organizations[:1]
-    return [dataclasses.replace(MUTANTS[organization], properties=(name,), mutant=mutant)
+    return [dataclasses.replace(mutant_base(organization), properties=(name,), mutant=mutant)
             for organization in organizations for name in mutant.found]
 
 
-def check_mutants(everywhere):
+def first_of_each_property(mutants):
+    """Of a long list: for each property the first mutant that it must find, so that it is seen to be able to."""
+    seen, chosen = set(), []
+    for mutant in mutants:
+        found = tuple(name for name in mutant.found if name not in seen)
+        seen.update(found)
+        if found:
+            chosen.append(dataclasses.replace(mutant, found=found))
+    return chosen
+
+
+def check_mutants(mutants, everywhere):
     """Whether all are found."""
     missed = 0
-    for mutant in models.read_mutants():
+    for mutant in mutants:
         for model in mutant_models(mutant, everywhere):
             verdict = check(model, MUTANT, trace=True)
             found = re.search(rf"\b{model.properties[0]}\b", verdict.error) is not None
@@ -181,7 +208,7 @@ def check_mutants(everywhere):
             print(f"{mutant.name}: {model.organization}: {model.properties[0]}: {steps(verdict)} steps, "
                   f"{verdict.states:,} states: {'found' if found else 'NOT FOUND ' + verdict.error}", flush=True)
     if missed:
-        say(f"error: {missed} mutants are not found by the properties that mutants.txt names")
+        say(f"error: {missed} mutants are not found by the properties that their list names")
     return missed == 0
 
 
@@ -198,7 +225,7 @@ def chosen(name):
     """A model by its name, or the first one with that mutant."""
     if name in SMALL:
         return SMALL[name][0]
-    for mutant in models.read_mutants():
+    for mutant in models.read_mutants() + nmoesi.mutants():
         if mutant.name == name:
             return mutant_models(mutant, False)[0]
     fail(f"no model or mutant is called {name}")
@@ -213,12 +240,17 @@ def main():
     parser.add_argument("--show", metavar="NAME", help="print a model, or one with a mutant")
     parser.add_argument("--trace", metavar="NAME", help="print the shortest way to what goes wrong in a mutant")
     arguments = parser.parse_args()
-    names = arguments.names or [*SMALL, "mutants"]
+    lists = {"mutants": models.read_mutants(), "nmoesi_mutants": nmoesi.mutants()}
+    if not arguments.large:
+        quick = [mutant for mutant in lists["nmoesi_mutants"] if not mutant.organizations[0].startswith("nmoesi_l2")]
+        lists["nmoesi_mutants"] = first_of_each_property(quick)
+    bounds, optimize = (LARGE, FASTER) if arguments.large else (SMALL, FAST)
+    names = arguments.names or [*bounds, *lists]
     for name in names:
-        if name not in SMALL and name != "mutants":
-            fail(f"no model is called {name}; there are {', '.join(SMALL)} and mutants")
+        if name not in bounds and name not in lists:
+            fail(f"no model is called {name}; there are {', '.join([*bounds, *lists])}")
     if arguments.show:
-        print(models.emit(chosen(arguments.show)), end="")
+        print(chosen(arguments.show).text(), end="")
         return 0
     for program in ("rumur", "cc"):
         if not shutil.which(program):
@@ -228,8 +260,8 @@ def main():
         return 0
     limits = Limits(arguments.minutes and int(arguments.minutes * 60),
                     arguments.gigabytes and int(arguments.gigabytes * 1e9))
-    bounds, optimize = (LARGE, FASTER) if arguments.large else (SMALL, FAST)
-    right = [check_mutants(arguments.large) if name == "mutants" else check_models(bounds[name], optimize, limits)
+    right = [check_mutants(lists[name], arguments.large) if name in lists
+             else check_models(bounds[name], optimize, limits)
              for name in names]
     return 0 if all(right) else 1
 
