@@ -92,7 +92,9 @@ std::vector<Candidate> candidates_of(const Calibration& calibration, unsigned wa
     readings = hypercube(calibration, kCandidates, random);
   }
   std::set<std::vector<double>> seen;
-  for (const Reading& reading : tried) seen.insert(reading.at);
+  for (const Reading& reading : tried) {
+    if (reading.is_placed()) seen.insert(reading.at);  // what is not a number has no order
+  }
   std::vector<Candidate> candidates;
   for (Reading& reading : readings) {
     if (!seen.insert(reading.at).second) continue;
@@ -135,7 +137,8 @@ std::vector<Reading> first_wave(const Calibration& calibration, std::size_t coun
     }
   }
   std::vector<Reading> wave = {own_reading(calibration)};
-  std::set<std::vector<double>> seen = {wave.front().at};
+  std::set<std::vector<double>> seen;
+  if (wave.front().is_placed()) seen.insert(wave.front().at);
   for (Reading& reading : readings) {
     if (seen.insert(reading.at).second) wave.push_back(std::move(reading));
   }

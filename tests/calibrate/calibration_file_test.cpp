@@ -79,8 +79,8 @@ TEST(CalibrationFile, ValuesMaySaySettingsAndSeveralKeysTakeOneValue) {
 
 TEST(CalibrationFile, SaysWhereAMistakeIs) {
   EXPECT_THAT(complaint(replaced(kMadeUpText, "link.bandwidth", "link.bandwith")),
-              AllOf(HasSubstr("c.yaml:19:3"), HasSubstr("Did you mean `link.bandwidth`?")));
-  EXPECT_THAT(complaint(replaced(kMadeUpText, "16GB/s", "16GiB/s")), HasSubstr("c.yaml:20:14"));
+              AllOf(HasSubstr("c.yaml:18:3"), HasSubstr("Did you mean `link.bandwidth`?")));
+  EXPECT_THAT(complaint(replaced(kMadeUpText, "16GB/s", "16GiB/s")), HasSubstr("c.yaml:19:14"));
   EXPECT_THAT(complaint(replaced(kMadeUpText, "run.cycles", "run.cicles")),
               AllOf(HasSubstr("c.yaml:9:12"), HasSubstr("Did you mean `run.cycles`?")));
   EXPECT_THAT(complaint(replaced(kMadeUpText, "published: {mean: 10}", "published: {MQ: 10}")),

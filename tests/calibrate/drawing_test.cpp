@@ -72,7 +72,7 @@ TEST(Drawing, AHypercubeSpreadsBetterThanChance) {
   for (std::size_t i = 0; i < readings.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) nearest = std::min(nearest, distance(calibration, readings[i], readings[j]));
   }
-  EXPECT_GT(nearest, 0.1);
+  EXPECT_GT(nearest, 0.05);  // of strata alone it would be 1/36
 }
 
 TEST(Drawing, ASmallSpaceIsTakenWhole) {

@@ -52,7 +52,7 @@ TEST(Implausibility, TheVarianceOfADrawIsPooledOverReadings) {
 TEST(Implausibility, OfAReadingIsTheLargestWithTheMeanBesideIt) {
   const Implausibility all = over_targets(std::array{1.0, 4.0, 1.0});
   EXPECT_EQ(all.max, 4);
-  EXPECT_EQ(all.mean, 2);
+  EXPECT_DOUBLE_EQ(all.mean, 2);
   EXPECT_EQ(all.worst, 1u);
 }
 
