@@ -32,8 +32,56 @@ std::string mechanism(const Claim& claim, const std::vector<MeasuredClaim>& clai
 }
 
 std::string remark(const MeasuredClaim& measured, const std::vector<MeasuredClaim>& claims) {
+  std::vector<std::string> parts = measured.warnings;
+  for (std::string& warning : parts) warning = "WARNING: " + warning;
+  if (!measured.note.empty()) parts.push_back(measured.note);
   const std::string numbers = mechanism(*measured.claim, claims);
-  return measured.note.empty() || numbers.empty() ? measured.note + numbers : measured.note + "; " + numbers;
+  if (!numbers.empty()) parts.push_back(numbers);
+  return join(parts, "; ");
+}
+
+/// Only results count: facts of the baseline choose the reading, and what is derived follows from them.
+std::string results_tally(const std::vector<MeasuredClaim>& claims) {
+  std::size_t results = 0, reproduced = 0, reproducible = 0, not_measured = 0;
+  for (const MeasuredClaim& measured : claims) {
+    if (measured.claim->role != Role::Result) continue;
+    ++results;
+    if (measured.verdict == Verdict::NotMeasured || measured.verdict == Verdict::NotJudged) {
+      ++not_measured;
+    } else if (is_reproduced(measured.verdict)) {
+      ++reproduced;
+    } else if (!measured.readings.reproducing.empty()) {
+      ++reproducible;
+    }
+  }
+  const auto count = [&](Role role) {
+    return std::ranges::count_if(claims, [&](const MeasuredClaim& measured) { return measured.claim->role == role; });
+  };
+  return fmt::format(
+      "{} are results of designs: {} reproduced, {} reproducible under another reading, {} not, {} without a verdict. "
+      "Not "
+      "counted: {} facts of baselines, {} derived, {} indicative.\n",
+      results, reproduced, reproducible, results - reproduced - reproducible - not_measured, not_measured,
+      count(Role::Fact), count(Role::Derived), count(Role::Indicative));
+}
+
+/// Which reading of each paper's baseline is measured on.
+std::string readings_note(const std::vector<Paper>& papers, const std::vector<MeasuredClaim>& claims) {
+  std::string out;
+  for (const Paper& paper : papers) {
+    const auto found = std::ranges::find_if(claims, [&](const MeasuredClaim& measured) {
+      return measured.claim->paper == paper.id && !measured.readings.reading.empty();
+    });
+    if (found != claims.end())
+      out += fmt::format("{} is measured on reading {}; {} are not ruled out.\n", paper.title, found->readings.reading,
+                         found->readings.remaining);
+  }
+  return out;
+}
+
+/// What the verdict on a result means for its paper; of others their role says it.
+std::string words(const MeasuredClaim& measured) {
+  return measured.claim->role == Role::Result ? outcome_text(measured) : "";
 }
 
 std::string tally(const std::vector<MeasuredClaim>& claims) {
@@ -63,21 +111,25 @@ std::string claims_table(const std::vector<Paper>& papers, const std::vector<Mea
   for (const Paper& paper : papers) {
     out += terminal.paint(Tint::Bold, paper.title) + "\n";
     Table table({{"claim"},
+                 {"role"},
                  {"published", Align::Right},
                  {"measured", Align::Right},
                  {"ratio", Align::Right},
+                 {"over readings", Align::Right},
                  {"verdict", Align::Left, Tint::Bold},
+                 {"in words"},
                  {"mechanism: published → measured", Align::Left, Tint::Dim}},
                 2);
     for (const MeasuredClaim& measured : claims) {
       if (measured.claim->paper != paper.id) continue;
-      table.row({measured.claim->id, published_text(*measured.claim), measured_text(measured),
-                 measured.ratio ? fmt::format("{:.2f}", *measured.ratio) : "",
-                 std::string(verdict_name(measured.verdict)), remark(measured, claims)});
+      table.row({measured.claim->id, std::string(role_name(measured.claim->role)), published_text(*measured.claim),
+                 measured_text(measured), measured.ratio ? fmt::format("{:.2f}", *measured.ratio) : "",
+                 range_text(measured), std::string(verdict_name(measured.verdict)), words(measured),
+                 remark(measured, claims)});
     }
     out += table.text(terminal) + "\n";
   }
-  return out + tally(claims) + spread_note(claims);
+  return out + tally(claims) + results_tally(claims) + readings_note(papers, claims) + spread_note(claims);
 }
 
 }  // namespace nearfar

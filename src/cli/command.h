@@ -21,6 +21,7 @@ Command add_bench_links_command(CLI::App& program);
 Command add_characterize_command(CLI::App& program);
 Command add_functional_command(CLI::App& program);
 Command add_study_command(CLI::App& program);
+Command add_calibrate_command(CLI::App& program);
 Command add_reproduce_command(CLI::App& program);
 Command add_report_command(CLI::App& program);
 Command add_compose_command(CLI::App& program);

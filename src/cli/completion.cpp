@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "calibrate/calibration_file.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
@@ -67,6 +68,7 @@ Completion completion_of(const std::string& kind) {
   if (kind == kDesign) return {names_of(list_designs()), "+", "", false};
   if (kind == kDesigns) return {names_of(list_designs()), ",+", "", false};
   if (kind == kPapers) return {paper_names(), "", "", false};
+  if (kind == kCalibration) return {calibration_names(), "", "", true};
   if (kind == kFile || kind == kFolder) return {{}, "", "", true};
   if (kind == kSubject) return {{"workloads", "systems", "designs", "statistics", "studies"}, "", "", false};
   if (kind == kTimelineSubject) {

@@ -56,7 +56,8 @@ constexpr const char* kDescription =
     "  workload   a program: kernels over buffers, in the sizes small, medium and paper\n"
     "  run        a workload on a system with designs: one result, the same every time\n"
     "  study      many runs, and the tables and figures made of them: one file in studies/\n"
-    "  claim      a number that a paper published, and the study that measures it: claims/";
+    "  claim      a number that a paper published, and the study that measures it: claims/\n"
+    "  reading    a value for all that a paper leaves open about its baseline: calibrations/";
 
 constexpr const char* kExamples =
     "Examples:\n"
@@ -65,6 +66,7 @@ constexpr const char* kExamples =
     "  nearfar run FIR+KM+MT+ST                          four applications, one on each GPU\n"
     "  nearfar compare MT PR --vary gpus=1,2,4           side by side, in a table and bars\n"
     "  nearfar study least-tlb-fig4 --quick              many runs on all cores, resumed where they ended\n"
+    "  nearfar calibrate trans-fw --dry-run              what a paper leaves open, chosen by facts of its baseline\n"
     "  nearfar reproduce idyll --quick                   what a paper claims, beside what is measured\n"
     "  nearfar report -o report.html                     all claims and figures as one page\n"
     "  nearfar compose MT --system mmu-4gpu --designs ideal-walkers,ideal-migration    which designs get on\n"
@@ -184,11 +186,11 @@ int run_program(std::vector<std::string> words) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   program.require_subcommand(0, 1);
   const std::vector<Command> commands = {
-      add_run_command(program),       add_compare_command(program),      add_study_command(program),
-      add_reproduce_command(program), add_report_command(program),       add_compose_command(program),
-      add_tune_command(program),      add_characterize_command(program), add_functional_command(program),
-      add_explain_command(program),   add_cost_command(program),         add_bench_links_command(program),
-      add_list_command(program),      add_completion_command(program)};
+      add_run_command(program),         add_compare_command(program),   add_study_command(program),
+      add_calibrate_command(program),   add_reproduce_command(program), add_report_command(program),
+      add_compose_command(program),     add_tune_command(program),      add_characterize_command(program),
+      add_functional_command(program),  add_explain_command(program),   add_cost_command(program),
+      add_bench_links_command(program), add_list_command(program),      add_completion_command(program)};
   program.footer(kExamples);  // only now: commands inherit what is there when they are added
   if (words.empty()) words = {"--help"};
   std::ranges::reverse(words);  // CLI11 takes them from the back

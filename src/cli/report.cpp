@@ -7,6 +7,7 @@
 #include <optional>
 #include <system_error>
 
+#include "calibrate/claim_readings.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output_file.h"
@@ -121,7 +122,12 @@ void perform_report(const ReportArguments& arguments) {
     if (!arguments.no_png) plot::need_png();
   }
   const ResultStore store(arguments.database);
-  ReportContent content = collect(read_papers(), read_studies(arguments, store), store);
+  std::vector<Paper> papers = read_papers();
+  const std::vector<Study> studies = read_studies(arguments, store);
+  const std::vector<Frozen> frozen = read_frozen();
+  const std::vector<Study> on_chosen = on_frozen(studies, papers, frozen);
+  ReportContent content = collect(std::move(papers), on_chosen, store);
+  add_readings(content.claims, studies, content.papers, frozen, store);
   content.version = version();
   need_results(content, arguments);
   const std::vector<FigureData> figures = all_figures(content);

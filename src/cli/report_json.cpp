@@ -128,6 +128,8 @@ std::string claims_json(const std::vector<MeasuredClaim>& claims) {
                   {"unit", claim.unit},
                   {"band", claim.band},
                   {"study", claim.study},
+                  {"role", role_name(claim.role)},
+                  {"outcome", outcome_text(measured)},
                   {"measured", measured.values},
                   {"ratio", json_of(measured.ratio)},
                   {"verdict", verdict_name(measured.verdict)}};
@@ -136,6 +138,13 @@ std::string claims_json(const std::vector<MeasuredClaim>& claims) {
       for (const Interval& interval : measured.intervals) entry["intervals"].push_back(interval_json(interval));
     }
     if (!measured.note.empty()) entry["note"] = measured.note;
+    if (!measured.warnings.empty()) entry["warnings"] = measured.warnings;
+    if (const UnderReadings& under = measured.readings; !under.reading.empty()) {
+      entry["reading"] = under.reading;
+      entry["readings"] = {
+          {"not_ruled_out", under.remaining}, {"measured", under.measured}, {"reproducing", under.reproducing}};
+      if (under.measured > 0) entry["readings"]["low"] = under.low, entry["readings"]["high"] = under.high;
+    }
     out["claims"].push_back(std::move(entry));
   }
   return json_text(out);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "calibrate/claim_readings.h"
 #include "cli/batch.h"
 #include "cli/claims_table.h"
 #include "cli/command.h"
@@ -26,7 +27,7 @@ struct ReproduceArguments {
   BatchArguments batch;
   std::vector<std::string> papers;
   std::string json, report, repeat;
-  bool quick = false, dry_run = false;
+  bool quick = false, dry_run = false, all_readings = false;
 };
 
 std::vector<Study> studies_of(const std::vector<Paper>& papers, const ReproduceArguments& arguments) {
@@ -38,9 +39,9 @@ std::vector<Study> studies_of(const std::vector<Paper>& papers, const ReproduceA
   return studies;
 }
 
-/// The runs of all studies, each once.
-Planned planned_runs(const std::vector<Study>& studies) {
-  std::vector<NamedRun> runs;
+/// The runs of all studies, and `more`, each once.
+Planned planned_runs(const std::vector<Study>& studies, std::vector<NamedRun> more) {
+  std::vector<NamedRun> runs = std::move(more);
   for (const Study& study : studies) {
     for (NamedRun& run : study_runs(study)) runs.push_back(std::move(run));
   }
@@ -64,7 +65,11 @@ void perform_reproduce(const ReproduceArguments& arguments) {
   const unsigned jobs = jobs_of(arguments.batch);
   std::vector<Paper> papers = read_papers(arguments.papers);
   const std::vector<Study> studies = studies_of(papers, arguments);
-  const Planned planned = planned_runs(studies);
+  const std::vector<Frozen> frozen = read_frozen();
+  const std::vector<Study> on_chosen = on_frozen(studies, papers, frozen);
+  std::vector<NamedRun> on_others;
+  if (arguments.all_readings) on_others = runs_on_readings(studies, papers, frozen);
+  const Planned planned = planned_runs(on_chosen, std::move(on_others));
   if (arguments.dry_run && studies.empty()) return write_stdout("No study measures any of these claims yet.\n");
   if (arguments.dry_run) return show_plan(planned, ResultStore::to_look_at(arguments.batch.database));
   const std::vector<PlannedRun>& runs = planned.runs;
@@ -74,7 +79,8 @@ void perform_reproduce(const ReproduceArguments& arguments) {
   const bool to_stdout = check_outputs({&json, &report});
   ResultStore store(arguments.batch.database);
   const RunnerOutcome outcome = run_batch(runs, store, jobs, arguments.batch.quiet);
-  ReportContent content = collect(std::move(papers), studies, store);
+  ReportContent content = collect(std::move(papers), on_chosen, store);
+  add_readings(content.claims, studies, content.papers, frozen, store);
   content.version = version();
   if (json) json->write(claims_json(content.claims));
   if (report) report->write(report_html(content));
@@ -100,6 +106,8 @@ Command add_reproduce_command(CLI::App& program) {
   add_words(app, "PAPERS", arguments->papers, kPapers, "Names in claims/; none is all of them");
   add_flag(app, "--quick", arguments->quick, "Small inputs, each run once: minutes instead of hours");
   add_study_repeat_option(app, arguments->repeat);
+  add_flag(app, "--all-readings", arguments->all_readings,
+           "Run results on every reading that the baseline's facts do not rule out, not on the frozen one alone");
   add_flag(app, "--dry-run", arguments->dry_run, "Only show what would be run");
   add_batch_options(app, arguments->batch);
   add_value(app, "--json", arguments->json, kFile, "Write the claims as JSON; - is standard output");

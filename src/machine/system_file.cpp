@@ -26,7 +26,8 @@ constexpr std::size_t kLongestChain = 16;
 
 /// Keys of a file that speak about the file, not about the machine.
 const std::vector<std::string>& file_keys() {
-  static const std::vector<std::string> keys = {"base", "description", "abstract"};
+  // `provenance` says where the values of a frozen reading come from (docs/calibration.md).
+  static const std::vector<std::string> keys = {"base", "description", "abstract", "provenance"};
   return keys;
 }
 

@@ -70,6 +70,16 @@ std::optional<Published> parse_published(std::string_view text) {
   return published;
 }
 
+std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::Fact: return "fact";
+    case Role::Derived: return "derived";
+    case Role::Result: return "result";
+    case Role::Indicative: return "indicative";
+  }
+  return "";
+}
+
 std::optional<double> neutral_value(Quality quality) {
   switch (quality) {
     case Quality::Speedup:

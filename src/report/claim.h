@@ -47,6 +47,16 @@ enum class Take : std::uint8_t {
   Each,          ///< every one of them, each with its own published number or all with the same
 };
 
+/// What a claim is worth as evidence.
+enum class Role : std::uint8_t {
+  Fact,        ///< of the baseline: readings are chosen by it, so meeting it shows nothing about a design
+  Derived,     ///< follows by arithmetic from facts and another claim
+  Result,      ///< of a design: what is to be reproduced
+  Indicative,  ///< of a design, by a measurement that is not the paper's own
+};
+
+std::string_view role_name(Role role);
+
 struct Claim {
   std::string id;        ///< trans-fw.queue.gmmu
   std::string paper;     ///< trans-fw
@@ -64,6 +74,8 @@ struct Claim {
   std::vector<std::string> over;    ///< categories of that figure
   std::string group;                ///< what they are called together, where they are
   Take take = Take::Mean;
+  Role role = Role::Result;
+  std::string bound;  ///< claim about an ideal machine that no design can beat; may be empty
 
   std::vector<std::string> because;  ///< claims whose numbers are the mechanism behind this one
 };

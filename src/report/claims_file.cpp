@@ -23,7 +23,7 @@ constexpr YamlSubject kSubject = {"file of claims", "files of claims", "title: I
 const std::vector<std::string> kFileKeys = {"title", "groups", "claims"};
 const std::vector<std::string> kAlwaysKeys = {"sentence", "figure", "published", "unit", "quality"};
 const std::vector<std::string> kMeasuredKeys = {"study", "plot", "series", "over", "take"};
-const std::vector<std::string> kOtherKeys = {"band", "because"};
+const std::vector<std::string> kOtherKeys = {"band", "because", "role", "bound"};
 
 const std::map<std::string, Quality> kQualities = {{"speedup", Quality::Speedup},     {"ratio", Quality::Ratio},
                                                    {"reduction", Quality::Reduction}, {"gain", Quality::Gain},
@@ -33,6 +33,9 @@ const std::map<std::string, Take> kTakes = {
     {"mean", Take::Mean},       {"geometric mean", Take::GeometricMean},        {"lowest", Take::Lowest},
     {"highest", Take::Highest}, {"lowest and highest", Take::LowestAndHighest}, {"ratio of means", Take::RatioOfMeans},
     {"each", Take::Each}};
+
+const std::map<std::string, Role> kRoles = {
+    {"fact", Role::Fact}, {"derived", Role::Derived}, {"result", Role::Result}, {"indicative", Role::Indicative}};
 
 const std::string& text_of(const YamlEntry& entry) {
   if (entry.value.kind != YamlNode::Kind::Scalar || entry.value.text.empty()) {
@@ -134,6 +137,8 @@ class ClaimReader {
     if (key == "series") claim_.series = words_of(entry, ',');
     if (key == "take") claim_.take = choice_of(entry, kTakes);
     if (key == "because") claim_.because = words_of(entry, ' ');
+    if (key == "role") claim_.role = choice_of(entry, kRoles);
+    if (key == "bound") claim_.bound = text_of(entry);
     if (key == "over") take_categories(entry);
     if (key == "published") take_published(entry);
   }
@@ -183,9 +188,15 @@ const YamlEntry& required(const YamlNode& root, const std::string& key) {
   return *found;
 }
 
-void check_because(const Paper& paper, const YamlEntry& claims) {
+/// Claims that other claims name: what is behind them, and what bounds them.
+void check_named_claims(const Paper& paper, const YamlEntry& claims) {
   std::vector<std::string> ids;
   for (const Claim& claim : paper.claims) ids.push_back(claim.id);
+  for (const Claim& claim : paper.claims) {
+    if (claim.bound.empty() || (claim.bound != claim.id && std::ranges::find(ids, claim.bound) != ids.end())) continue;
+    fail_at(claims.value.find(claim.id)->find("bound")->place,
+            fmt::format("there is no other claim `{}` in this file.{}", claim.bound, did_you_mean(claim.bound, ids)));
+  }
   for (const Claim& claim : paper.claims) {
     for (const std::string& id : claim.because) {
       if (id != claim.id && std::ranges::find(ids, id) != ids.end()) continue;
@@ -205,7 +216,7 @@ Paper read_paper(const std::shared_ptr<const Source>& source, const std::string&
   const Groups groups = read_groups(root);
   const YamlEntry& claims = required(root, "claims");
   for (const YamlEntry& entry : entries_of(claims)) paper.claims.push_back(ClaimReader(entry, id, groups).read());
-  check_because(paper, claims);
+  check_named_claims(paper, claims);
   return paper;
 }
 

@@ -236,6 +236,50 @@ void take_intervals(MeasuredClaim& measured, const FigureData& figure) {
   if (!note.empty()) measured.note += (measured.note.empty() ? "" : "; ") + note;
 }
 
+/// A mean whose verdict one workload decides: "missed without BS (1.062×)".
+void warn_of_outliers(MeasuredClaim& measured, const FigureData& figure) {
+  const Claim& claim = *measured.claim;
+  const bool mean = claim.take == Take::Mean || claim.take == Take::GeometricMean;
+  if (!mean || claim.over.size() < 3 || measured.values.size() != 1 || measured.verdict == Verdict::NotMeasured) return;
+  // As the means stand: what the interval of the whole says is not known of a part.
+  const Found whole = gather(claim, figure);
+  if (!whole.problem.empty() || whole.values.size() != 1) return;
+  const bool reproduced = is_reproduced(judge(claim, whole.values));
+  std::vector<std::string> deciding;
+  for (const std::string& name : claim.over) {
+    Claim rest = claim;
+    std::erase(rest.over, name);
+    const Found found = gather(rest, figure);
+    if (!found.problem.empty() || found.have < found.wanted || found.values.size() != 1) return;
+    const Verdict verdict = judge(rest, found.values);
+    if (is_reproduced(verdict) == reproduced) continue;
+    deciding.push_back(
+        fmt::format("{} without {} ({})", verdict_name(verdict), name, value_text(found.values.front(), claim.unit)));
+  }
+  if (!deciding.empty()) measured.warnings.push_back(fmt::format("{}", fmt::join(deciding, ", ")));
+}
+
+/// A design that is faster than a machine which should bound it: "faster than its bound on MT (3.1× over 2.4×)".
+void warn_of_beaten_bound(MeasuredClaim& measured, const Claim& bound, const std::vector<FigureData>& figures) {
+  const Claim& claim = *measured.claim;
+  const FigureData *own = figure_of(claim, figures), *other = figure_of(bound, figures);
+  if (own == nullptr || other == nullptr || claim.series.empty() || bound.series.empty()) return;
+  const auto value = [](const FigureData& figure, const std::string& series, const std::string& category) {
+    const Found found = values_of(figure, series, {category}, std::nullopt);
+    return found.problem.empty() && !found.values.empty() ? std::optional(found.values.front()) : std::nullopt;
+  };
+  std::vector<std::string> beaten;
+  for (const std::string& name : claim.over) {
+    const auto design = value(*own, claim.series.front(), name), ideal = value(*other, bound.series.front(), name);
+    constexpr double kMore = 1.01;  // less is noise
+    if (!design || !ideal || !(*design > kMore * *ideal)) continue;
+    beaten.push_back(
+        fmt::format("{} ({} over {})", name, value_text(*design, claim.unit), value_text(*ideal, bound.unit)));
+  }
+  if (!beaten.empty())
+    measured.warnings.push_back(fmt::format("faster than its ideal bound {} on {}", bound.id, fmt::join(beaten, ", ")));
+}
+
 MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures,
                       const std::vector<std::string>& studies) {
   MeasuredClaim measured;
@@ -269,16 +313,46 @@ MeasuredClaim measure(const Claim& claim, const std::vector<FigureData>& figures
   if (measured.verdict == Verdict::NotMeasured && measured.note.empty()) {
     measured.note = unjudged(claim, measured.values);
   }
+  warn_of_outliers(measured, *figure);
   return measured;
 }
 
 }  // namespace
 
+bool is_reproduced(Verdict verdict) { return verdict == Verdict::Met || verdict == Verdict::WithinBand; }
+
+std::string outcome_text(const MeasuredClaim& measured) {
+  const Claim& claim = *measured.claim;
+  if (claim.role == Role::Fact) return "fact of the baseline";
+  if (claim.role == Role::Derived) return "derived, not counted";
+  if (claim.role == Role::Indicative) return "indicative, not counted";
+  if (measured.verdict == Verdict::NotMeasured || measured.verdict == Verdict::NotJudged)
+    return std::string(verdict_name(measured.verdict));
+  const UnderReadings& under = measured.readings;
+  if (is_reproduced(measured.verdict))
+    return under.reading.empty() ? "reproduced on the system as it is" : "reproduced";
+  if (!under.reproducing.empty())
+    return fmt::format("reproducible under reading {}", fmt::join(under.reproducing, ", "));
+  if (under.reading.empty()) return "not on the system as it is";
+  return fmt::format("not under any of {} readings tried", std::max<std::size_t>(1, under.measured));
+}
+
+std::string range_text(const MeasuredClaim& measured) {
+  const UnderReadings& under = measured.readings;
+  if (under.measured < 2) return "";
+  return fmt::format("{} to {} ({} of {} readings)", value_text(under.low, measured.claim->unit),
+                     value_text(under.high, measured.claim->unit), under.measured, under.remaining);
+}
+
 std::vector<MeasuredClaim> measure_claims(const std::vector<Paper>& papers, const std::vector<FigureData>& figures,
                                           const std::vector<std::string>& studies) {
   std::vector<MeasuredClaim> out;
   for (const Paper& paper : papers) {
-    for (const Claim& claim : paper.claims) out.push_back(measure(claim, figures, studies));
+    for (const Claim& claim : paper.claims) {
+      out.push_back(measure(claim, figures, studies));
+      const auto bound = std::ranges::find(paper.claims, claim.bound, &Claim::id);
+      if (bound != paper.claims.end()) warn_of_beaten_bound(out.back(), *bound, figures);
+    }
   }
   return out;
 }

@@ -127,6 +127,52 @@ std::string filters(const ReportContent& content) {
          "<span id=\"shown\" class=\"pale\"></span></div>\n";
 }
 
+/// Published, measured with its interval, and the range over readings, along one line. Nothing where there is no
+/// single number to draw.
+std::string claim_strip(const MeasuredClaim& measured) {
+  const std::vector<double>& published = measured.claim->published.values;
+  if (measured.values.size() != 1 || published.size() != 1) return "";
+  const double value = measured.values.front();
+  const bool spread = !measured.intervals.empty() && measured.intervals.front().has_spread();
+  const bool ranged = measured.readings.measured > 1;
+  std::vector<double> numbers = {value, published.front()};
+  if (spread) numbers.insert(numbers.end(), {measured.intervals.front().low, measured.intervals.front().high});
+  if (ranged) numbers.insert(numbers.end(), {measured.readings.low, measured.readings.high});
+  const double low = std::ranges::min(numbers), high = std::ranges::max(numbers);
+  if (!(high > low)) return "";
+  constexpr double kWidth = 150, kMargin = 8;
+  const auto x = [&](double number) { return kMargin + (kWidth - 2 * kMargin) * (number - low) / (high - low); };
+  std::string out = fmt::format(
+      "<svg class=\"strip\" width=\"{0:.0f}\" height=\"18\" viewBox=\"0 0 {0:.0f} 18\" role=\"img\" "
+      "aria-label=\"published, measured and range over readings\">",
+      kWidth);
+  const auto bar = [&](double from, double to, double height, const char* name) {
+    fmt::format_to(std::back_inserter(out),
+                   "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", name, x(from),
+                   9 - height / 2, std::max(1.0, x(to) - x(from)), height);
+  };
+  if (ranged) bar(measured.readings.low, measured.readings.high, 10, "strip-range");
+  if (spread) bar(measured.intervals.front().low, measured.intervals.front().high, 3, "strip-interval");
+  fmt::format_to(std::back_inserter(out), "<circle class=\"strip-measured\" cx=\"{:.1f}\" cy=\"9\" r=\"3.2\"/>",
+                 x(value));
+  const double p = x(published.front());
+  fmt::format_to(std::back_inserter(out), "<path class=\"strip-published\" d=\"M{0:.1f} 4l5 5l-5 5l-5 -5z\"/></svg>",
+                 p);
+  return out;
+}
+
+/// The verdict in words, the range over readings, and what should be doubted.
+std::string claim_words(const MeasuredClaim& measured) {
+  std::string out = escaped(outcome_text(measured));
+  if (const std::string range = range_text(measured); !range.empty())
+    out += "<br><small>" + escaped(range) + "</small>";
+  if (!measured.readings.reading.empty() && measured.claim->role == Role::Result)
+    out += "<br><small>reading " + escaped(measured.readings.reading) + "</small>";
+  for (const std::string& warning : measured.warnings)
+    out += "<br><span class=\"verdict opposite\">warning</span> <small>" + escaped(warning) + "</small>";
+  return out;
+}
+
 std::string claim_row(const MeasuredClaim& measured, const ReportContent& content) {
   const Claim& claim = *measured.claim;
   const auto paper = std::ranges::find(content.papers, claim.paper, &Paper::id);
@@ -139,12 +185,13 @@ std::string claim_row(const MeasuredClaim& measured, const ReportContent& conten
   return fmt::format(
       "<tr data-paper=\"{}\" data-verdict=\"{}\"><td>{}<br><small><code>{}</code></small></td><td>{}</td>"
       "<td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
-      "<td><span class=\"verdict {}\">{}</span>{}</td><td><small>{}</small></td></tr>\n",
+      "<td><span class=\"verdict {}\">{}</span>{}</td><td>{}{}</td><td><small>{}</small></td></tr>\n",
       escaped(claim.paper), css_name(measured.verdict), escaped(claim.sentence), escaped(claim.id), where,
       escaped(published_text(claim)), escaped(measured_text(measured)),
       measured.ratio ? fmt::format("{:.2f}", *measured.ratio) : "", css_name(measured.verdict),
       verdict_name(measured.verdict),
-      measured.note.empty() ? "" : fmt::format("<br><small>{}</small>", escaped(measured.note)), mechanism);
+      measured.note.empty() ? "" : fmt::format("<br><small>{}</small>", escaped(measured.note)), claim_strip(measured),
+      claim_words(measured), mechanism);
 }
 
 /// Says of numbers that come from one run of each kind that nothing is known of their spread.
@@ -157,13 +204,32 @@ std::string spread_note(const std::vector<MeasuredClaim>& claims) {
       count);
 }
 
+/// How many results are reproduced; nothing else counts.
+std::string results_line(const std::vector<MeasuredClaim>& claims) {
+  std::size_t results = 0, reproduced = 0, reproducible = 0;
+  for (const MeasuredClaim& measured : claims) {
+    if (measured.claim->role != Role::Result || measured.verdict == Verdict::NotMeasured ||
+        measured.verdict == Verdict::NotJudged)
+      continue;
+    ++results;
+    reproduced += is_reproduced(measured.verdict) ? 1 : 0;
+    reproducible += !is_reproduced(measured.verdict) && !measured.readings.reproducing.empty() ? 1 : 0;
+  }
+  return fmt::format(
+      "<p>Of {} results of designs that have a verdict, {} are reproduced and {} more are reproducible under "
+      "another reading.</p>\n",
+      results, reproduced, reproducible);
+}
+
 std::string claims_section(const ReportContent& content) {
   const bool any = std::ranges::any_of(content.claims, [&](const auto& each) { return is_shown(each, content); });
   if (!any) return not_measured(content);
-  std::string out = tally(content) + not_measured(content) + filters(content) +
-                    "<div class=\"scroll\"><table id=\"claims\"><thead><tr><th>claim</th><th>where</th>"
-                    "<th class=\"number\">published</th><th class=\"number\">measured</th><th class=\"number\">ratio"
-                    "</th><th>verdict</th><th>mechanism: published → measured</th></tr></thead><tbody>\n";
+  std::string out =
+      tally(content) + results_line(content.claims) + not_measured(content) + filters(content) +
+      "<div class=\"scroll\"><table id=\"claims\"><thead><tr><th>claim</th><th>where</th>"
+      "<th class=\"number\">published</th><th class=\"number\">measured</th><th class=\"number\">ratio"
+      "</th><th>verdict</th><th>results, over readings</th><th>mechanism: published → measured</th></tr></thead>"
+      "<tbody>\n";
   for (const MeasuredClaim& measured : content.claims) {
     if (is_shown(measured, content)) out += claim_row(measured, content);
   }
@@ -174,7 +240,12 @@ std::string claims_section(const ReportContent& content) {
          "Missed: further off, or no effect. Within noise: an effect was published, and the 95 % interval of what is "
          "measured holds the value of no effect. Opposite: the effect has the wrong sign. "
          "Not judged: measured on inputs of another size than the study's. Of repeated runs, a claim is as good as the "
-         "whole interval (±) of its mean. The ratio is measured over published.</p>\n" +
+         "whole interval (±) of its mean. The ratio is measured over published. Only results of designs count as "
+         "reproduced: facts of a baseline choose its reading. In the small drawings the diamond is what was published, "
+         "the "
+         "dot what is measured on the frozen reading with its interval, and the band the range over the readings that "
+         "the "
+         "baseline's facts do not rule out.</p>\n" +
          spread_note(content.claims);
 }
 

@@ -74,7 +74,8 @@ const Planner::Machine& Planner::machine(const NamedRun& run) {
   if (const auto found = machines_.find(name); found != machines_.end()) return found->second;
   NamedSystem system = make_machine(run.system, run.designs, overrides_of(run));
   std::string configuration = machine_text(system);
-  return machines_.emplace(name, Machine{std::move(system), std::move(configuration)}).first->second;
+  std::string key = machine_key(system);
+  return machines_.emplace(name, Machine{std::move(system), std::move(configuration), std::move(key)}).first->second;
 }
 
 const std::string& Planner::file_hash(const std::string& path) {
@@ -95,6 +96,7 @@ PlannedRun Planner::plan(const NamedRun& run) {
   planned.run = run;
   planned.program = program_text(applications, run.seed, run.input.empty() ? "" : file_hash(run.input));
   planned.key = run_key(on.configuration, planned.program);
+  planned.machine = on.key;
   for (const Application& application : applications) {
     const Expected size = expected(application.name, run.size);
     planned.accesses += size.accesses;

@@ -50,6 +50,7 @@ struct PlannedRun {
   NamedRun run;
   std::string key;             ///< of its result (run_key.h)
   std::string program;         ///< what runs, whatever the machine is: runs of one program take similar time and memory
+  std::string machine;         ///< machine_key of the machine it runs on
   std::uint64_t accesses = 0;  ///< expected, about
   std::uint64_t footprint = 0;  ///< bytes of its buffers, about
 };
@@ -64,6 +65,7 @@ class Planner {
   struct Machine {
     NamedSystem system;
     std::string configuration;  ///< one line for each parameter
+    std::string key;            ///< machine_key
   };
   const Machine& machine(const NamedRun& run);
   const std::string& file_hash(const std::string& path);

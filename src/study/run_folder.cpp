@@ -62,7 +62,7 @@ bool RunFolder::harvest(const PlannedRun& run, ResultStore& store) const {
   std::error_code error;
   if (!fs::exists(path, error)) return false;
   try {
-    store.add(read_result(path, run.key), run.program);
+    store.add(read_result(path, run.key), run.program, run.machine);
   } catch (const BadResult&) {
     clean(run.key);
     throw;

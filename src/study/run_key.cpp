@@ -40,6 +40,15 @@ std::string machine_text(const NamedSystem& machine) {
   return text;
 }
 
+std::string machine_key(const NamedSystem& machine) {
+  Sha256 hash;
+  hash.add(fmt::format("designs {}\n", join(machine.designs, "+")));
+  for (const EffectiveParameter& parameter : machine.loaded.parameters) {
+    if (!parameter.path.starts_with("perturb.")) hash.add(fmt::format("{}={}\n", parameter.path, parameter.value));
+  }
+  return hash.digits().substr(0, kKeyDigits);
+}
+
 std::string program_text(std::span<const Application> applications, std::uint64_t seed, std::string_view input_hash) {
   std::string text;
   for (const Application& application : applications) {

@@ -21,6 +21,9 @@ std::string machine_text(const NamedSystem& machine);
 /// One line for each application, and one for the seed. `input_hash` is empty where there is no input.
 std::string program_text(std::span<const Application> applications, std::uint64_t seed, std::string_view input_hash);
 
+/// A hash of a machine with its designs, whatever the version of the model is, and whatever its runs are perturbed by.
+std::string machine_key(const NamedSystem& machine);
+
 std::string run_key(std::string_view machine_text, std::string_view program_text);
 
 /// The key of a run that is at hand.

@@ -50,9 +50,22 @@ CREATE TABLE complete_results (key TEXT PRIMARY KEY REFERENCES results (key), js
 CREATE TABLE failures (key TEXT PRIMARY KEY, label TEXT NOT NULL, error TEXT NOT NULL, attempts INTEGER NOT NULL);
 )";
 
+/// Tables that came later. A program that does not know them reads and writes the others all the same.
+constexpr const char* kLaterTables = R"(
+CREATE TABLE IF NOT EXISTS result_times (
+  key TEXT PRIMARY KEY REFERENCES results (key), machine TEXT NOT NULL, time INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS journal (
+  id INTEGER PRIMARY KEY, time INTEGER NOT NULL, subject TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (subject, text));
+)";
+
 constexpr const char* kColumns =
     "key, model, version, workload, size, system, designs, seed, cycles, instructions, accesses, host_seconds, "
     "peak_rss_bytes, layout, \"values\"";
+
+std::uint64_t seconds_now() {
+  using namespace std::chrono;
+  return static_cast<std::uint64_t>(duration_cast<seconds>(system_clock::now().time_since_epoch()).count());
+}
 
 [[noreturn]] void fail(sqlite3* database, const std::string& path) {
   throw StoreError(fmt::format("The store `{}` cannot be used: {}.", path, sqlite3_errmsg(database)));
@@ -250,6 +263,12 @@ void ResultStore::prepare_schema() {
   }
 }
 
+bool ResultStore::has_later_tables() const {
+  Statement statement(*this, "SELECT count(*) FROM sqlite_schema WHERE name IN ('result_times', 'journal')");
+  statement.step();
+  return statement.whole() == 2;
+}
+
 bool ResultStore::contains(const std::string& key) const {
   Statement statement(*this, "SELECT 1 FROM results WHERE key = ?");
   return statement.bind(key).step();
@@ -336,7 +355,7 @@ std::uint64_t ResultStore::layout_of(const std::string& names) {
   return found.whole();
 }
 
-void ResultStore::add(const ResultFile& result, const std::string& program) {
+void ResultStore::add(const ResultFile& result, const std::string& program, const std::string& machine) {
   const std::string json = compressed(result.json);
   std::vector<std::string> names;
   std::string values(result.statistics.size() * sizeof(double), '\0');
@@ -360,7 +379,52 @@ void ResultStore::add(const ResultFile& result, const std::string& program) {
   whole.bind(result.key).bind_blob(json).step();
   Statement forget(*this, "DELETE FROM failures WHERE key = ?");
   forget.bind(result.key).step();
+  if (!machine.empty()) {
+    execute(kLaterTables);
+    Statement time(*this, "INSERT INTO result_times VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+    time.bind(result.key).bind(machine).bind(seconds_now()).step();
+  }
   transaction.commit();
+}
+
+std::optional<FirstRun> ResultStore::first_run(std::span<const std::string> machines, const std::string& size) const {
+  std::optional<FirstRun> first;
+  if (!has_later_tables()) return first;
+  Statement statement(*this,
+                      "SELECT time, workload, designs FROM result_times JOIN results USING (key) "
+                      "WHERE machine = ? AND size = ? ORDER BY time LIMIT 1");
+  for (const std::string& machine : machines) {
+    statement.rewind();
+    if (!statement.bind(machine).bind(size).step()) continue;
+    FirstRun found;
+    found.time = static_cast<std::int64_t>(statement.whole());
+    found.workload = statement.text();
+    found.designs = statement.text();
+    if (!first || found.time < first->time) first = std::move(found);
+  }
+  return first;
+}
+
+void ResultStore::note(const std::string& subject, const std::string& text) {
+  Transaction transaction(*this);
+  execute(kLaterTables);
+  Statement statement(*this, "INSERT INTO journal (time, subject, text) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+  statement.bind(seconds_now()).bind(subject).bind(text).step();
+  transaction.commit();
+}
+
+std::vector<JournalEntry> ResultStore::journal(const std::string& subject) const {
+  std::vector<JournalEntry> entries;
+  if (!has_later_tables()) return entries;
+  Statement statement(*this, "SELECT time, text FROM journal WHERE subject = ? ORDER BY id");
+  statement.bind(subject);
+  while (statement.step()) {
+    JournalEntry entry;
+    entry.time = static_cast<std::int64_t>(statement.whole());
+    entry.text = statement.text();
+    entries.push_back(std::move(entry));
+  }
+  return entries;
 }
 
 void ResultStore::add_failure(const std::string& key, const std::string& label, const std::string& error) {

@@ -62,6 +62,17 @@ struct FailedRun {
   unsigned attempts = 0;
 };
 
+/// The first run of a machine.
+struct FirstRun {
+  std::int64_t time = 0;  ///< seconds since 1970
+  std::string workload, designs;
+};
+
+struct JournalEntry {
+  std::int64_t time = 0;  ///< seconds since 1970
+  std::string text;
+};
+
 /// What runs of one program cost.
 struct KnownCost {
   std::string program;
@@ -91,11 +102,20 @@ class ResultStore {
   /// The complete result as JSON, configuration included.
   std::string json(const std::string& key) const;
 
-  /// Adds a result, once: a second one under its key is left out. A failure under the key is forgotten.
-  void add(const ResultFile& result, const std::string& program);
+  /// Adds a result, once: a second one under its key is left out. A failure under the key is forgotten. `machine` is
+  /// what PlannedRun has; with it the store knows when that machine first ran.
+  void add(const ResultFile& result, const std::string& program, const std::string& machine = "");
   void add_failure(const std::string& key, const std::string& label, const std::string& error);
   std::optional<FailedRun> failure(const std::string& key) const;
   std::vector<KnownCost> known_costs() const;
+
+  /// When the first result of one of these machines on inputs of this size was added, and what had run; nothing where
+  /// there is none. Of any version of the model; results that older programs added have no time and are left out.
+  std::optional<FirstRun> first_run(std::span<const std::string> machines, const std::string& size) const;
+
+  /// A journal of what was done in which order: an entry is added once, with the time of the first time.
+  void note(const std::string& subject, const std::string& text);
+  std::vector<JournalEntry> journal(const std::string& subject) const;
 
  private:
   class Statement;
@@ -104,6 +124,7 @@ class ResultStore {
 
   void execute(const char* sql) const;
   void prepare_schema();
+  bool has_later_tables() const;
   std::uint64_t layout_of(const std::string& names);
   const std::shared_ptr<const std::vector<std::string>>& names_of(std::int64_t layout) const;
   StoredResult read(Statement& row) const;
