@@ -379,7 +379,7 @@ class CsvStreams {
     }
   }
 
-  /// ByteVector by a mask: a lane for each.
+  /// Bytes by a mask: a lane for each.
   void add_masked(Wavefront& wave, const CsvRow& row, std::uint64_t address) {
     for (std::uint64_t mask = *row.mask, base = 0; mask != 0; mask = lanes_ == 64 ? 0 : mask >> 32, base += lanes_) {
       LaneAddresses lanes;

@@ -209,7 +209,7 @@ class StreamChecker {
     last_ += unzigzag(in_.number());
   }
 
-  /// ByteVector [begin, end) lie in buffers. Most lie where the access before was.
+  /// Bytes [begin, end) lie in buffers. Most lie where the access before was.
   void check_range(std::uint64_t begin, std::uint64_t end) {
     if (here_ != nullptr && begin < end && begin >= here_->begin && end <= here_->end) return;
     here_ = buffers_.find_mapped(begin);

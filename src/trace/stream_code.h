@@ -1,6 +1,6 @@
 // The operations of one wavefront as bytes (docs/traces.md, "Streams"): how they are written, checked, and read.
 //
-// ByteVector are checked once, as a whole, when their frame is read. Whoever replays them then reads without looking.
+// Bytes are checked once, as a whole, when their frame is read. Whoever replays them then reads without looking.
 #pragma once
 
 #include <cstdint>

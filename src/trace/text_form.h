@@ -12,6 +12,6 @@ namespace nearfar {
 void export_text(const TraceFile& file, TraceSink& out);
 
 /// `name` is that of the text, for errors: InputError with file:line:column.
-void import_text(std::istream& text, const std::string& name, TraceSink& out);
+void import_text(std::istream& text, const std::string& name, TraceSink& out, const TraceLimits& limits = {});
 
 }  // namespace nearfar

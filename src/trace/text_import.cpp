@@ -32,8 +32,10 @@ struct Word {
 /// Reads line after line; every complaint has a place.
 class TextImporter {
  public:
-  TextImporter(std::istream& text, std::string name, TraceSink& out)
-      : in_(text), name_(std::move(name)), out_(out), limits_() {}
+  TextImporter(std::istream& text, std::string name, TraceSink& out, const TraceLimits& limits)
+      : in_(text), name_(std::move(name)), out_(out), limits_(limits) {
+    limits_.wavefronts = std::min(limits_.wavefronts, kMostTextWavefronts);
+  }
 
   void run() {
     while (read_line()) {
@@ -364,7 +366,7 @@ class TextImporter {
       *size = static_cast<std::uint32_t>(number("the size of a workgroup", 1, limits_.group_items));
     }
     if (std::uint64_t{launch.size_x} * launch.size_y > limits_.group_items) fail("the workgroup is too large");
-    if (std::uint64_t{launch.groups_x} * launch.groups_y > kMostTextWavefronts / launch.groups_z) {
+    if (std::uint64_t{launch.groups_x} * launch.groups_y > limits_.wavefronts / launch.groups_z) {
       fail("the grid is too large");
     }
     launch.local_bytes = number_or("the bytes of local memory", 0, 0, ~std::uint64_t{0});
@@ -378,7 +380,7 @@ class TextImporter {
       places_left_ = launch.groups();
     }
     wavefronts_ += launch.groups() * launch.waves(header_.lanes);
-    if (wavefronts_ > kMostTextWavefronts) fail(fmt::format("a text has at most {} wavefronts", kMostTextWavefronts));
+    if (wavefronts_ > limits_.wavefronts) fail(fmt::format("a text has at most {} wavefronts", limits_.wavefronts));
     assembler_->begin_launch(std::move(launch));
   }
   std::uint64_t group() {
@@ -546,6 +548,8 @@ class TextImporter {
 
 }  // namespace
 
-void import_text(std::istream& text, const std::string& name, TraceSink& out) { TextImporter(text, name, out).run(); }
+void import_text(std::istream& text, const std::string& name, TraceSink& out, const TraceLimits& limits) {
+  TextImporter(text, name, out, limits).run();
+}
 
 }  // namespace nearfar

@@ -23,7 +23,7 @@ inline constexpr std::string_view kIndexMagic = "nfINDEX\n";
 inline constexpr std::size_t kPreambleBytes = 16;
 inline constexpr std::size_t kTrailerBytes = 32;
 
-/// ByteVector that can be read at any offset, by several threads at once.
+/// Bytes that can be read at any offset, by several threads at once.
 class TraceSource {
  public:
   virtual ~TraceSource() = default;
@@ -33,7 +33,7 @@ class TraceSource {
 };
 
 std::unique_ptr<TraceSource> open_trace_source(const std::string& path);
-/// ByteVector in memory; they must stay.
+/// Bytes in memory; they must stay.
 std::unique_ptr<TraceSource> trace_source(std::span<const std::uint8_t> bytes);
 
 /// The streams of a frame, decompressed and checked.

@@ -24,7 +24,7 @@ inline ByteVector recorded(const Workload& workload, unsigned lanes = 64) {
   return std::move(out.bytes);
 }
 
-/// ByteVector that stay as long as their trace.
+/// Bytes that stay as long as their trace.
 class OwnedSource final : public TraceSource {
  public:
   explicit OwnedSource(ByteVector bytes) : bytes_(std::move(bytes)) {}

@@ -150,7 +150,7 @@ TEST(TraceFile, ATruncatedFileIsRefusedWhereverItEnds) {
 TEST(TraceFile, AnyChangedByteIsSeen) {
   const ByteVector whole = sample();
   for (std::size_t at = 0; at < whole.size(); ++at) {
-    for (const std::uint8_t flip : {0x01, 0x80}) {
+    for (const std::uint8_t flip : {std::uint8_t{1}, std::uint8_t{0x80}}) {
       ByteVector bytes = whole;
       bytes[at] ^= flip;
       expect_refused(bytes, "test: at byte ");
@@ -339,7 +339,6 @@ TEST(TraceFile, MutatedPartsAreReadOrRefused) {
   EXPECT_GT(read, 1000U);
 }
 
-/// What the fuzzer of fuzz/trace_fuzz.cpp starts from.
 TEST(TraceFile, AnUnfinishedFileHasNoName) {
   const fs::path folder = fs::path(::testing::TempDir()) / "nearfar_trace_output";
   fs::remove_all(folder);
