@@ -68,9 +68,9 @@ launch "second" 1 2 3 64 1 0 greedy y
 
 ByteVector sample() { return from_text(kText); }
 
-void expect_refused(ByteVector bytes, const std::string& why) {
+void expect_refused(const ByteVector& bytes, const std::string& why) {
   const auto read_all = [&] {
-    const auto file = trace_of(std::move(bytes));
+    const auto file = trace_of(bytes);
     for (std::size_t frame = 0; frame < file->frames().size(); ++frame) file->read(frame);
   };
   EXPECT_THAT(read_all, ThrowsMessage<InputError>(HasSubstr(why)));
@@ -90,7 +90,7 @@ TEST(TraceFile, SaysWhatWasWritten) {
   EXPECT_EQ(file->program().collective->bus_factor, 1.5);
   EXPECT_EQ(file->first_wavefronts().back(), 4U + 6U);
   EXPECT_EQ(file->counts().instructions, 20 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 2 + 3);
-  EXPECT_EQ(file->counts().accesses, 4U + 1U + 16U + 3U + 3U);
+  EXPECT_EQ(file->counts().accesses, 4U + 1U + 4U + 2U + 3U);
 }
 
 TEST(TraceText, IsTheSameThereAndBack) {
@@ -146,16 +146,23 @@ TEST(TraceFile, ATruncatedFileIsRefusedWhereverItEnds) {
   }
 }
 
-/// A file in which any one byte was changed is refused, or it was a byte that nothing depends on (there is none).
+/// A file in which any one byte was changed is refused. A few bits of a zstd frame mean nothing: then it says the same.
 TEST(TraceFile, AnyChangedByteIsSeen) {
   const ByteVector whole = sample();
+  unsigned refused = 0;
   for (std::size_t at = 0; at < whole.size(); ++at) {
     for (const std::uint8_t flip : {std::uint8_t{1}, std::uint8_t{0x80}}) {
       ByteVector bytes = whole;
       bytes[at] ^= flip;
-      expect_refused(bytes, "test: at byte ");
+      try {
+        EXPECT_EQ(to_text(bytes), kText) << at;
+      } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("test: at byte ")) << at;
+        ++refused;
+      }
     }
   }
+  EXPECT_GE(refused + 6, 2 * whole.size());
 }
 
 TEST(TraceFile, ForeignFilesAreRefused) {
@@ -234,7 +241,8 @@ TEST(TraceFile, HostileStreamsAreRefused) {
     return file_of(plain_header(), {frame}, directory_of(small_program(), {entry(frame, waves)}));
   };
   EXPECT_NO_THROW(trace_of(with({1, 0x14}))->read(0));
-  expect_refused(with({2, 0x14}), "the length of a stream");
+  expect_refused(with({3, 0x14}), "the length of a stream");
+  expect_refused(with({2, 0x14}), "its streams have 2 bytes, and 1 follow");
   expect_refused(with({0, 0x14}), "its streams have 0 bytes, and 1 follow");
   expect_refused(with({1, 0x00}), "in a frame of streams, 2 bytes into it: there is no operation");
   expect_refused(with({3, 0x08, 0x04, 0x02}), "lies in no buffer");
