@@ -19,9 +19,13 @@ class Pass {
  public:
   Pass(const Workload& workload, const CharacterizeSpec& spec)
       : workload_(workload), spec_(spec), coalescer_(spec.line_bytes) {
-    const Buffer& last = workload.buffers().back();
-    first_page_ = page_of(kFirstBuffer).value;
-    pages_.resize(page_of(last.base + (last.bytes - 1)).value - first_page_ + 1);
+    std::uint64_t end = 0;
+    first_page_ = ~std::uint64_t{0};
+    for (const Buffer& buffer : workload.buffers()) {
+      first_page_ = std::min(first_page_, page_of(buffer.base).value);
+      end = std::max(end, page_of(buffer.base + (buffer.bytes - 1)).value + 1);
+    }
+    pages_.resize(end - std::min(end, first_page_));
     result_.spec = spec;
     result_.launches = workload.launches().size();
     for (std::size_t b = 0; b < workload.buffers().size(); ++b) {
@@ -59,7 +63,8 @@ class Pass {
 
   void run_launch(std::size_t l, unsigned gpu) {
     const Launch& launch = workload_.launches()[l];
-    const Split split = launch.split == Split::Greedy ? Split::RoundRobin : launch.split;
+    const bool as_asked = launch.split != Split::Greedy && places_fit(launch, spec_.gpus, spec_.cus_per_gpu);
+    const Split split = as_asked ? launch.split : Split::RoundRobin;
     const Share share(launch, split, gpu, spec_.gpus, spec_.cus_per_gpu);
     const std::uint32_t in_group = launch.waves(spec_.lanes);
     const std::uint64_t all = share.size() * in_group;

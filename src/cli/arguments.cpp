@@ -37,10 +37,13 @@ std::string empty_fault(const std::string& text, const std::string& kind) {
 
 }  // namespace
 
-Experiment ExperimentArguments::experiment() const {
+Experiment ExperimentArguments::experiment(const std::vector<std::string>& workloads) const {
   Experiment experiment;
   experiment.size = parse_size(size);
   experiment.parameters = parameters;
+  for (std::string& parameter : timing_parameters(timing, workloads)) {
+    experiment.parameters.push_back(std::move(parameter));
+  }
   experiment.seed = parse_whole("--seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
   experiment.input = input;
   experiment.threads = static_cast<unsigned>(parse_whole("--threads", threads, 1, kMaxThreads));
@@ -52,6 +55,8 @@ Experiment ExperimentArguments::experiment() const {
 CLI::App& add_command(CLI::App& program, const std::string& name, const std::string& sentence) {
   return *program.add_subcommand(name, sentence)->group("Commands");
 }
+
+bool was_chosen(const CLI::App& app) { return app.parsed(); }
 
 void add_flag(CLI::App& app, const std::string& names, bool& value, const std::string& sentence) {
   app.add_flag(names, value, sentence)->check(switch_fault);
@@ -137,6 +142,8 @@ void add_experiment_options(CLI::App& app, ExperimentArguments& arguments) {
              "Set one parameter of the workload, over its size; may be repeated");
   add_value(app, "--seed", arguments.seed, kNumber, "Seed of the inputs that are drawn at random");
   add_input_option(app, arguments.input);
+  add_value(app, "--timing", arguments.timing, kTiming,
+            "Of traces, what passes time between memory operations: program, recorded or none (program if not given)");
   add_value(app, "--threads", arguments.threads, kNumber,
             "Threads to simulate on; the result is the same on any number");
   add_flag(app, "--check", arguments.check, "Check every access while it runs (slower)");

@@ -31,6 +31,8 @@ inline constexpr const char* kSettings = "KEY=V1,V2";
 inline constexpr const char* kDesign = "DESIGN";
 inline constexpr const char* kDesigns = "DESIGNS";
 inline constexpr const char* kNumber = "N";
+inline constexpr const char* kTiming = "TIMING";
+inline constexpr const char* kTraceFormat = "FORMAT";
 inline constexpr const char* kFile = "FILE";
 inline constexpr const char* kRange = "FROM-TO";
 inline constexpr const char* kAddresses = "ADDRESSES";
@@ -53,16 +55,20 @@ struct ExperimentArguments {
   std::vector<std::string> parameters;
   std::string seed = "1";
   std::string input;
+  std::string timing;
   std::string threads = "1";
   bool check = false;
   bool per_unit = false;
   bool quiet = false;
 
-  Experiment experiment() const;
+  /// For runs of `workloads`, each as `nearfar run` takes it.
+  Experiment experiment(const std::vector<std::string>& workloads) const;
 };
 
 // CLI11 takes long to compile: these keep it out of the commands' files.
 CLI::App& add_command(CLI::App& program, const std::string& name, const std::string& sentence);
+/// Whether this command, or part of one, was named.
+bool was_chosen(const CLI::App& app);
 void add_flag(CLI::App& app, const std::string& names, bool& value, const std::string& sentence);
 /// An option with one value, which may not be empty.
 void add_value(CLI::App& app, const std::string& names, std::string& value, const char* kind,

@@ -10,6 +10,7 @@
 #include "characterize/svg.h"
 #include "cli/arguments.h"
 #include "cli/bars.h"
+#include "cli/characterization_text.h"
 #include "cli/command.h"
 #include "cli/numbers.h"
 #include "cli/output_file.h"
@@ -160,7 +161,9 @@ void perform_characterize(const CharacterizeArguments& arguments) {
   const Characterization result = characterize(*application.workload, spec);
 
   const auto info = std::ranges::find(catalog(), application.name, &WorkloadInfo::name);
-  const std::string title = fmt::format("{}, {}, {}", application.name, info->title, size_name(experiment.size));
+  const std::string title = info == catalog().end()
+                                ? application.name
+                                : fmt::format("{}, {}, {}", application.name, info->title, size_name(experiment.size));
   const std::string subtitle =
       fmt::format("{}{}; {} GPU{}, {} wavefronts take turns on each, seed {}", parameters_text(application),
                   experiment.input.empty() ? "" : " input=" + experiment.input, spec.gpus, spec.gpus == 1 ? "" : "s",
@@ -173,12 +176,16 @@ void perform_characterize(const CharacterizeArguments& arguments) {
   }
   if (to_stdout) return;
   const Terminal terminal = Terminal::of(STDOUT_FILENO);
-  write_stdout(fmt::format("{}\n{}\n\n{}\n{}\n{}\n{}\n{}", terminal.paint(Tint::Bold, title), subtitle,
-                           totals(result, terminal), sharing(result, terminal), buffers(result, terminal),
-                           reuse(result, terminal), strides(result, terminal)));
+  write_stdout(fmt::format("{}\n{}\n\n{}", terminal.paint(Tint::Bold, title), subtitle,
+                           characterization_text(result, terminal)));
 }
 
 }  // namespace
+
+std::string characterization_text(const Characterization& result, const Terminal& terminal) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}", totals(result, terminal), sharing(result, terminal),
+                     buffers(result, terminal), reuse(result, terminal), strides(result, terminal));
+}
 
 Command add_characterize_command(CLI::App& program) {
   auto arguments = std::make_shared<CharacterizeArguments>();

@@ -16,6 +16,9 @@ struct Command {
 
 Command add_run_command(CLI::App& program);
 Command add_compare_command(CLI::App& program);
+Command add_trace_command(CLI::App& program);
+/// Part of the command `trace`, with the options of `run`.
+Command add_replay_command(CLI::App& trace);
 Command add_cost_command(CLI::App& program);
 Command add_bench_links_command(CLI::App& program);
 Command add_characterize_command(CLI::App& program);

@@ -137,7 +137,7 @@ void perform_compare(const CompareArguments& arguments) {
   refuse_repeated("workload", arguments.workloads);
   std::optional<OutputFile> json;
   if (!arguments.json.empty()) json.emplace(arguments.json);
-  const Experiment experiment = arguments.experiment.experiment();
+  const Experiment experiment = arguments.experiment.experiment(arguments.workloads);
   const std::uint32_t repeats = read_repeat(arguments.repeat, arguments.overrides);
   refuse_varied_draw(arguments.vary.substr(0, arguments.vary.find('=')), arguments.repeat);
   const auto variants = read_variants(arguments, repeats);

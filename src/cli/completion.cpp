@@ -54,6 +54,7 @@ std::vector<std::string> setting_keys() {
 std::vector<std::string> runnable() {
   auto names = names_of(catalog());
   for (std::string& mix : names_of(mixes())) names.push_back(std::move(mix));
+  names.emplace_back(kTracePrefix);
   return names;
 }
 
@@ -78,11 +79,19 @@ Completion completion_of(const std::string& kind) {
   }
   if (kind == kStudy || kind == kStudies) return {names_of(list_studies()), "", "", true};
   if (kind == kExecutor) return {{"local", "slurm"}, "", "", false};
+  if (kind == kTiming) return {{"program", "recorded", "none"}, "", "", false};
+  if (kind == kTraceFormat) return {{"accel-sim", "csv", "text"}, "", "", false};
   if (kind == kShell) return {{"bash", "zsh"}, "", "", false};
   return {};
 }
 
 std::vector<const CLI::App*> commands_of(const CLI::App& program) { return program.get_subcommands(nullptr); }
+
+std::vector<std::string> names_of_parts(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* part : commands_of(command)) names.push_back(part->get_name());
+  return names;
+}
 
 std::vector<std::string> long_names(const CLI::Option& option) {
   std::vector<std::string> names;
@@ -110,9 +119,17 @@ _nearfar_reply() {
 
 )";
 
-/// Without those between programs.
+/// Without those between programs. A command of several parts has the options of all of them.
 std::vector<const CLI::Option*> shown_options(const CLI::App& command) {
-  return command.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+  std::vector<const CLI::Option*> options =
+      command.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+  for (const CLI::App* part : commands_of(command)) {
+    for (const CLI::Option* option : shown_options(*part)) {
+      const auto same = [&](const CLI::Option* other) { return other->get_lnames() == option->get_lnames(); };
+      if (!option->get_lnames().empty() && std::ranges::none_of(options, same)) options.push_back(option);
+    }
+  }
+  return options;
 }
 
 std::string bash_reply(const Completion& completion) {
@@ -123,6 +140,7 @@ std::string bash_reply(const Completion& completion) {
 std::string bash_command(const CLI::App& command) {
   std::string by_option;
   std::string positional = "COMPREPLY=()";
+  if (const auto parts = names_of_parts(command); !parts.empty()) positional = bash_reply({parts, "", "", true});
   std::vector<std::string> options;
   for (const CLI::Option* option : shown_options(command)) {
     const auto names = long_names(*option);
@@ -211,6 +229,9 @@ std::string zsh_option(const CLI::Option& option) {
 std::string zsh_command(const CLI::App& command) {
   std::string out = fmt::format("    {})\n      _arguments", command.get_name());
   for (const CLI::Option* option : shown_options(command)) out += " \\\n        " + zsh_option(*option);
+  if (const auto parts = names_of_parts(command); !parts.empty()) {
+    out += fmt::format(" \\\n        '1:COMMAND:{{compadd - {}}}' \\\n        '*:FILE:_files'", join(parts, " "));
+  }
   return out + "\n      ;;\n";
 }
 

@@ -74,6 +74,7 @@ constexpr const char* kExamples =
     "  nearfar characterize PR --svg pr.svg              what it does to memory, without a run\n"
     "  nearfar bench-links pcie4 nvlink                  goodput of links against the size of transfers\n"
     "  nearfar functional C2D SC --design rec            through caches and directories, without time\n"
+    "  nearfar trace record MT -o mt.nft                 its accesses in a file; nearfar run trace:mt.nft runs them\n"
     "  nearfar explain --set gpu.l2.size=4MiB --changed  what the machine is, and why\n"
     "  nearfar list workloads --details\n\n"
     "Shell completion: source <(nearfar completion bash), or zsh.\n"
@@ -93,9 +94,16 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+/// "trace record".
+std::string full_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr || parent->get_parent() == nullptr ? app.get_name()
+                                                              : parent->get_name() + " " + app.get_name();
+}
+
 std::string option_complaint(const CLI::App& app, bool is_program, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
-  const std::string whole = is_program ? "nearfar" : "nearfar " + app.get_name();
+  const std::string whole = is_program ? "nearfar" : "nearfar " + full_name(app);
   const std::string guess = did_you_mean(name, option_names(app));
   if (!guess.empty() || !is_program) {
     return fmt::format("`{}` has no option `{}`.{} `{} --help` shows them all.", whole, name, guess, whole);
@@ -107,12 +115,16 @@ std::string option_complaint(const CLI::App& app, bool is_program, const std::st
 /// What to say about a word that no command, argument or option took.
 std::string complaint(const CLI::App& app, bool is_program, const std::string& word) {
   if (word.starts_with("-") && word.size() > 1) return option_complaint(app, is_program, word);
-  if (!is_program) {
-    return fmt::format("`{}` is one argument too many for `nearfar {}`; `nearfar {} --help` shows what it takes.", word,
-                       app.get_name(), app.get_name());
-  }
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands(nullptr)) commands.push_back(command->get_name());
+  if (!is_program && !commands.empty()) {
+    return fmt::format("There is no `nearfar {} {}`.{} `nearfar {} --help` shows what there is.", app.get_name(), word,
+                       did_you_mean(word, commands), app.get_name());
+  }
+  if (!is_program) {
+    return fmt::format("`{}` is one argument too many for `nearfar {}`; `nearfar {} --help` shows what it takes.", word,
+                       full_name(app), full_name(app));
+  }
   return fmt::format("There is no command `{}`.{} `nearfar --help` shows them all.", word,
                      did_you_mean(word, commands));
 }
@@ -125,13 +137,20 @@ std::string misuse(const CLI::App& command, const CLI::ParseError& error) {
   if (error.get_name() != "ArgumentMismatch") return fmt::format("{}. `nearfar --help` shows how it is used.", text);
   const CLI::Option* option = command.get_option_no_throw(name);
   const bool repeatable = option != nullptr && option->get_expected_max() > 1;
-  return fmt::format("`nearfar {}` wants one value for `{}`, {}.", command.get_name(), name,
+  return fmt::format("`nearfar {}` wants one value for `{}`, {}.", full_name(command), name,
                      repeatable ? "each time it is given" : "given once");
+}
+
+/// The command that was named, or the part of it, as in `trace record`.
+const CLI::App& innermost(const CLI::App& program) {
+  const CLI::App* command = &program;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
 }
 
 int explain_parse_error(const CLI::App& program, const CLI::ParseError& error) {
   const auto chosen = program.get_subcommands();
-  const CLI::App& command = chosen.empty() ? program : *chosen.front();
+  const CLI::App& command = innermost(program);
   const auto unknown_first = program.remaining();
   const auto unknown = unknown_first.empty() ? command.remaining() : unknown_first;
   if (unknown.empty()) {
@@ -186,11 +205,12 @@ int run_program(std::vector<std::string> words) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   program.require_subcommand(0, 1);
   const std::vector<Command> commands = {
-      add_run_command(program),         add_compare_command(program),   add_study_command(program),
-      add_calibrate_command(program),   add_reproduce_command(program), add_report_command(program),
-      add_compose_command(program),     add_tune_command(program),      add_characterize_command(program),
-      add_functional_command(program),  add_explain_command(program),   add_cost_command(program),
-      add_bench_links_command(program), add_list_command(program),      add_completion_command(program)};
+      add_run_command(program),        add_compare_command(program),     add_study_command(program),
+      add_calibrate_command(program),  add_reproduce_command(program),   add_report_command(program),
+      add_compose_command(program),    add_tune_command(program),        add_characterize_command(program),
+      add_functional_command(program), add_trace_command(program),       add_explain_command(program),
+      add_cost_command(program),       add_bench_links_command(program), add_list_command(program),
+      add_completion_command(program)};
   program.footer(kExamples);  // only now: commands inherit what is there when they are added
   if (words.empty()) words = {"--help"};
   std::ranges::reverse(words);  // CLI11 takes them from the back

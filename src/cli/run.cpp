@@ -80,7 +80,7 @@ void perform_run(const RunArguments& arguments) {
   const std::vector<NamedSystem> machines =
       repeated_machine(arguments.system, arguments.design, arguments.overrides, repeats);
   const NamedSystem& machine = machines.front();
-  Experiment experiment = arguments.experiment.experiment();
+  Experiment experiment = arguments.experiment.experiment({arguments.workload});
   experiment.timeline = timeline_filter(arguments.timeline, machine.loaded.spec);
   std::optional<int> listener;
   if (!arguments.progress.empty()) {
@@ -129,25 +129,41 @@ void add_timeline_options(CLI::App& app, TimelineArguments& timeline) {
                         kUsualTimelineLimit));
 }
 
+void add_run_options(CLI::App& app, RunArguments& arguments) {
+  using namespace value_kind;
+  add_value(app, "--system", arguments.system, kSystem, "The machine: a name in systems/ or a file that ends in .yaml");
+  add_set_option(app, arguments.overrides);
+  add_value(app, "--design", arguments.design, kDesign, "What is changed in the machine; several as a+b");
+  add_repeat_option(app, arguments.repeat);
+  add_experiment_options(app, arguments.experiment);
+  add_value(app, "--json", arguments.json, kFile, "Write the complete result as JSON; - is standard output");
+  add_value(app, "--csv", arguments.csv, kFile, "Write the statistics as CSV; - is standard output");
+  add_hidden_value(app, kProgressOption, arguments.progress);
+  add_timeline_options(app, arguments.timeline);
+}
+
 }  // namespace
 
 Command add_run_command(CLI::App& program) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App& app = add_command(program, "run", "Run one workload on one system and sum up what happened");
-  using namespace value_kind;
-  add_value(app, "WORKLOAD", arguments->workload, kWorkload,
-            "A workload; several as FIR+KM+MT, or a mix as W1: one for each GPU");
-  add_value(app, "--system", arguments->system, kSystem,
-            "The machine: a name in systems/ or a file that ends in .yaml");
-  add_set_option(app, arguments->overrides);
-  add_value(app, "--design", arguments->design, kDesign, "What is changed in the machine; several as a+b");
-  add_repeat_option(app, arguments->repeat);
-  add_experiment_options(app, arguments->experiment);
-  add_value(app, "--json", arguments->json, kFile, "Write the complete result as JSON; - is standard output");
-  add_value(app, "--csv", arguments->csv, kFile, "Write the statistics as CSV; - is standard output");
-  add_hidden_value(app, kProgressOption, arguments->progress);
-  add_timeline_options(app, arguments->timeline);
+  add_value(app, "WORKLOAD", arguments->workload, value_kind::kWorkload,
+            "A workload; several as FIR+KM+MT, or a mix as W1: one for each GPU; a trace as trace:FILE");
+  add_run_options(app, *arguments);
   return {&app, [arguments] { perform_run(*arguments); }};
+}
+
+Command add_replay_command(CLI::App& trace) {
+  auto arguments = std::make_shared<RunArguments>();
+  auto file = std::make_shared<std::string>();
+  CLI::App& app = add_command(trace, "replay", "Run a trace: the same as `nearfar run trace:FILE`");
+  add_value(app, "FILE", *file, value_kind::kFile, "The trace");
+  add_run_options(app, *arguments);
+  return {&app, [arguments, file] {
+            if (file->empty()) throw InputError("`nearfar trace replay` needs the FILE of a trace.");
+            arguments->workload = std::string(kTracePrefix) + *file;
+            perform_run(*arguments);
+          }};
 }
 
 }  // namespace nearfar

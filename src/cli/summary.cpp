@@ -47,8 +47,13 @@ std::string heading(const Report& report, const Terminal& terminal) {
   for (std::size_t i = 0; i < report.applications.size(); ++i) {
     const Application& application = report.applications[i];
     const std::string where = report.applications.size() > 1 ? fmt::format("GPU {}: ", i) : "";
-    out += fmt::format("{}{}, {}, {} ({})\n", where, terminal.paint(Tint::Bold, application.name),
-                       title_of(application.name), size_name(report.experiment.size), parameters_text(application));
+    const std::string name = terminal.paint(Tint::Bold, application.name);
+    if (is_trace(application.name)) {
+      out += fmt::format("{}{} ({})\n", where, name, parameters_text(application));
+      continue;
+    }
+    out += fmt::format("{}{}, {}, {} ({})\n", where, name, title_of(application.name),
+                       size_name(report.experiment.size), parameters_text(application));
   }
   const auto gpus = machine.loaded.spec.gpus;
   if (!report.experiment.input.empty()) out += fmt::format("input {}\n", report.experiment.input);

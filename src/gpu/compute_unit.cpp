@@ -147,6 +147,7 @@ void ComputeUnit::advance(Wavefront& wave) {
       case OpKind::Wait: goes_on = wait_for_loads(wave, count_of(wave.op)); break;
       case OpKind::Barrier: goes_on = meet_barrier(wave); break;
       case OpKind::Fence: goes_on = pass_fence(wave); break;
+      case OpKind::Pause: goes_on = pause(wave); break;
       case OpKind::End:
         if (wait_for_loads(wave, 0)) end(wave);
         return;
@@ -306,6 +307,13 @@ bool ComputeUnit::wait_for_loads(Wavefront& wave, std::uint32_t outstanding) {
   wave.wake = 0;
   if (kind_of(wave.op) == OpKind::Wait) fetch(wave);
   if (until <= now) return true;
+  sleep(wave, until);
+  return false;
+}
+
+bool ComputeUnit::pause(Wavefront& wave) {
+  const Cycle until = context_.partition.now() + count_of(wave.op);
+  fetch(wave);
   sleep(wave, until);
   return false;
 }

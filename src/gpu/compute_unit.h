@@ -115,6 +115,7 @@ class alignas(kHostLine) ComputeUnit {
   PhysPage use(PageKey key, const Mapping& mapping, VirtPage virtual_page) const;
   void leave_page(Wavefront& wave);
   bool wait_for_loads(Wavefront& wave, std::uint32_t outstanding);
+  bool pause(Wavefront& wave);
   bool meet_barrier(Wavefront& wave);
   bool pass_fence(Wavefront& wave);
   bool must_settle(Scope scope) const;

@@ -87,7 +87,6 @@ void Dispatcher::take_share(const Process& process, const Launch& launch) {
   greedy_ = split == Split::Greedy;
   more_may_come_ = greedy_;
   share_.reset();
-  next_in_share_ = 0;
   granted_.clear();
   next_granted_ = 0;
   if (greedy_) return;
@@ -95,8 +94,8 @@ void Dispatcher::take_share(const Process& process, const Launch& launch) {
                  static_cast<unsigned>(cus_.size()));
 }
 
-std::optional<std::uint64_t> Dispatcher::next_group() {
-  if (share_ && next_in_share_ < share_->size()) return (*share_)[next_in_share_++];
+std::optional<std::uint64_t> Dispatcher::next_group(unsigned cu) {
+  if (share_) return share_->take(cu);
   if (next_granted_ < granted_.size()) {
     Control& run = granted_[next_granted_];
     const std::uint64_t group = run.value++;
@@ -108,7 +107,7 @@ std::optional<std::uint64_t> Dispatcher::next_group() {
 
 bool Dispatcher::start_one(unsigned cu) {
   if (!cus_[cu].has_room()) return false;
-  const std::optional<std::uint64_t> group = next_group();
+  const std::optional<std::uint64_t> group = next_group(cu);
   if (!group) return false;
   dispatch_free_ = std::max(dispatch_free_, partition_.now());
   ++running_groups_;
@@ -141,7 +140,7 @@ void Dispatcher::group_done(unsigned cu) {
 /// here.
 void Dispatcher::try_release() {
   if (!running_ || writing_stores_ || running_groups_ != 0 || more_may_come_) return;
-  if (share_ && next_in_share_ < share_->size()) return;
+  if (share_ && !share_->empty()) return;
   if (next_granted_ < granted_.size()) return;
   if (timeline_ != nullptr) timeline_->groups_ended();
   const bool settled = std::all_of(cus_.begin(), cus_.end(),
@@ -218,7 +217,7 @@ std::uint64_t Dispatcher::accesses() const {
 std::string Dispatcher::describe_waiting() const {
   if (!running_) return {};
   return fmt::format("  dispatcher: {} workgroups running, {} not started\n", running_groups_,
-                     share_ ? share_->size() - next_in_share_ : granted_.size() - next_granted_);
+                     share_ ? share_->left() : granted_.size() - next_granted_);
 }
 
 }  // namespace nearfar

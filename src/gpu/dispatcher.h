@@ -53,7 +53,7 @@ class Dispatcher final : public GroupListener {
   void take_share(const Process& process, const Launch& launch);
   void start_groups();
   bool start_one(unsigned cu);
-  std::optional<std::uint64_t> next_group();
+  std::optional<std::uint64_t> next_group(unsigned cu);
   void try_release();
   void release(std::uint8_t application);
   void released_in_part();
@@ -82,8 +82,7 @@ class Dispatcher final : public GroupListener {
   Control launch_;
   bool greedy_ = false;
   bool more_may_come_ = false;
-  std::optional<Share> share_;
-  std::uint64_t next_in_share_ = 0;
+  std::optional<ShareQueue> share_;
   std::vector<Control> granted_;  ///< greedy: runs of workgroups the host has sent, not yet started
   std::size_t next_granted_ = 0;
   std::uint64_t running_groups_ = 0;

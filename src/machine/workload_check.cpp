@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "config/error.h"
+#include "program/split.h"
 
 namespace nearfar {
 namespace {
@@ -63,6 +64,32 @@ void check_multicast(const Workload& workload, const SystemSpec& spec) {
   }
 }
 
+/// What a recorded program says of single wavefronts, workgroups and pages must be possible here.
+void check_recorded(const Workload& workload, const SystemSpec& system, unsigned gpus) {
+  if (workload.lanes() != 0 && workload.lanes() != system.gpu.wavefront) {
+    throw InputError(
+        fmt::format("the program was recorded with wavefronts of {} lanes, and those of this system have {} "
+                    "(gpu.wavefront): record it anew, or run it with --set gpu.wavefront={}",
+                    workload.lanes(), system.gpu.wavefront, workload.lanes()));
+  }
+  if (system.dispatch == DispatchPolicy::Workload) {
+    for (const Launch& launch : workload.launches()) {
+      if (places_fit(launch, gpus, system.gpu.cus())) continue;
+      throw InputError(
+          fmt::format("the program names the GPU or the compute unit of each workgroup of kernel '{}', and one of them "
+                      "is not among {} GPUs of {} compute units: take a larger system, or another dispatch.policy",
+                      launch.kernel, gpus, system.gpu.cus()));
+    }
+  }
+  if (system.placement != InitialPlacement::Workload) return;
+  for (const PageHome& home : workload.page_homes()) {
+    if (home.device == PageHome::kHost || home.device < gpus) continue;
+    throw InputError(
+        fmt::format("the program places pages on GPU {}, and {} GPUs run it: take more, or another placement.initial",
+                    home.device, gpus));
+  }
+}
+
 }  // namespace
 
 void check_workload(const Workload& workload, const SystemSpec& system, unsigned gpus) {
@@ -72,6 +99,7 @@ void check_workload(const Workload& workload, const SystemSpec& system, unsigned
         "as many (--param ranks={}, or --set gpus={})",
         workload.gpus(), gpus, gpus, workload.gpus()));
   }
+  check_recorded(workload, system, gpus);
   check_workgroups(workload, system.gpu);
   check_copies(workload, system);
   check_multicast(workload, system);

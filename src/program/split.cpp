@@ -47,8 +47,37 @@ Share::Share(const Launch& launch, Split split, unsigned gpu, unsigned gpus, uns
       stride_ = gpus;
       size_ = groups > gpu ? (groups - gpu - 1) / gpus + 1 : 0;
       break;
+    case Split::Listed:
+      for (std::uint64_t group = 0; group < groups; ++group) {
+        if (launch.places->gpu[group] == gpu) listed_.push_back(group);
+      }
+      size_ = listed_.size();
+      break;
     case Split::Greedy: break;
   }
+}
+
+bool places_fit(const Launch& launch, unsigned gpus, unsigned cus_per_gpu) {
+  if (launch.split != Split::Listed) return true;
+  const auto below = [](unsigned limit) { return [limit](std::uint16_t place) { return place < limit; }; };
+  return std::ranges::all_of(launch.places->gpu, below(gpus)) &&
+         std::ranges::all_of(launch.places->cu, below(cus_per_gpu));
+}
+
+ShareQueue::ShareQueue(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu)
+    : share_(launch, split, gpu, gpus, cus_per_gpu) {
+  if (split != Split::Listed || launch.places->cu.empty()) return;
+  by_cu_.resize(cus_per_gpu);
+  for (std::uint64_t i = 0; i < share_.size(); ++i) by_cu_[launch.places->cu[share_[i]]].groups.push_back(share_[i]);
+}
+
+std::optional<std::uint64_t> ShareQueue::take(unsigned cu) {
+  if (empty()) return std::nullopt;
+  if (by_cu_.empty()) return share_[taken_++];
+  Line& line = by_cu_[cu];
+  if (line.next == line.groups.size()) return std::nullopt;
+  ++taken_;
+  return line.groups[line.next++];
 }
 
 }  // namespace nearfar

@@ -41,6 +41,7 @@ enum class OpKind : std::uint8_t {
   Barrier,     ///< all wavefronts of the workgroup meet
   Wait,        ///< until at most `count` vector loads are outstanding (0: scalar and local results too)
   Fence,       ///< release and acquire, of the scope that `count` is
+  Pause,       ///< nothing, for `count` cycles: the time that a trace was recorded with
   End,         ///< the wavefront has ended (made by the stream itself)
 };
 
@@ -244,6 +245,7 @@ constexpr Plain salu(unsigned instructions) { return plain(OpKind::ScalarAlu, in
 constexpr Plain local(unsigned instructions) { return plain(OpKind::Local, instructions); }
 constexpr Plain barrier() { return plain(OpKind::Barrier, 1); }
 constexpr Plain wait(unsigned outstanding) { return plain(OpKind::Wait, outstanding); }
+constexpr Plain pause(unsigned cycles) { return plain(OpKind::Pause, cycles); }
 constexpr Plain fence(Scope scope = Scope::System) { return plain(OpKind::Fence, static_cast<std::uint64_t>(scope)); }
 constexpr Scope scope_of(Plain fence) { return static_cast<Scope>(count_of(fence)); }
 constexpr Plain scalar_load(unsigned bytes, VirtAddr at) { return plain(OpKind::ScalarLoad, at.value, bytes); }
@@ -263,6 +265,7 @@ constexpr unsigned instructions(OpKind kind, unsigned count) {
     case OpKind::VectorAlu:
     case OpKind::ScalarAlu:
     case OpKind::Local: return count;
+    case OpKind::Pause:
     case OpKind::End: return 0;
     default: return 1;
   }

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -38,12 +40,28 @@ struct Buffer {
   MulticastMembers members{};  ///< Placement::Multicast
 };
 
+/// Pages of 4 KiB that lie on one device at the start, whatever the placement of their buffer.
+struct PageHome {
+  static constexpr std::uint16_t kHost = 0xffff;
+
+  VirtPage first;
+  std::uint64_t pages = 0;
+  std::uint16_t device = 0;  ///< one of the application's GPUs, or kHost
+};
+
 /// Which workgroups go to which GPU (the system may overrule it: `dispatch.policy`).
 enum class Split : std::uint8_t {
   Offset,      ///< GPU g gets the g-th of G equal runs of the split dimension
   Blocks,      ///< GPU g gets flattened workgroups [g·q, (g+1)·q), q = CUs per GPU · ceil(groups / all CUs)
   RoundRobin,  ///< workgroup w runs on GPU w mod G
   Greedy,      ///< in flattened order to GPU 0 until it is full, then GPU 1, …; afterwards to whichever has room
+  Listed,      ///< each workgroup where the launch's `places` say
+};
+
+/// Where each workgroup of a launch runs, by its flattened number.
+struct GroupPlaces {
+  std::vector<std::uint16_t> gpu;  ///< of the application's
+  std::vector<std::uint16_t> cu;   ///< of that GPU; empty: any
 };
 
 enum class Dim : std::uint8_t { X, Y, Z };
@@ -55,6 +73,7 @@ struct Launch {
   std::uint64_t local_bytes = 0;                           ///< local memory a workgroup takes
   Split split = Split::Offset;
   Dim split_dim = Dim::X;
+  std::shared_ptr<const GroupPlaces> places = nullptr;  ///< of Split::Listed
 
   std::uint64_t groups() const { return std::uint64_t{groups_x} * groups_y * groups_z; }
   std::uint32_t items() const { return size_x * size_y; }
@@ -115,6 +134,10 @@ class Workload {
   virtual Stream wavefront(std::size_t launch, const Wave& wave) const = 0;
   /// The GPUs that it is made for: each has a part of its own. 0: any number.
   virtual std::uint64_t gpus() const { return 0; }
+  /// The lanes of the wavefronts that it is made for. 0: any number.
+  virtual std::uint32_t lanes() const { return 0; }
+  /// Where single pages lie, in ascending order; the others lie where their buffers' placements put them.
+  virtual std::span<const PageHome> page_homes() const { return {}; }
   /// Of a workload that is one collective operation.
   virtual std::optional<CollectiveWork> collective() const { return std::nullopt; }
 
@@ -123,6 +146,8 @@ class Workload {
   VirtAddr allocate(std::string name, std::uint64_t bytes, Placement placement);
   /// The same for a buffer of the switch's, as long as its members are apart at most.
   VirtAddr allocate_multicast(std::string name, std::uint64_t bytes, const MulticastMembers& members);
+  /// A buffer that has its virtual addresses already.
+  void add_buffer(Buffer buffer) { buffers_.push_back(std::move(buffer)); }
   void add_launch(Launch launch);
   void add_copy(const Copy& copy);
   /// A whole buffer comes from the host's own memory, or goes there.
@@ -130,6 +155,8 @@ class Workload {
   void add_copy_out(VirtAddr buffer) { add_copy({.from = buffer, .to = {}, .bytes = bytes_of(buffer)}); }
   void add_host_phase(Cycle cycles) { steps_.push_back(HostPhase{cycles}); }
   void add_sync() { steps_.push_back(Sync{}); }
+  /// Any step but a launch.
+  void add_step(const Step& step) { steps_.push_back(step); }
 
  private:
   std::uint64_t bytes_of(VirtAddr buffer) const;

@@ -11,6 +11,7 @@
 #include "config/words.h"
 #include "designs/design.h"
 #include "designs/names.h"
+#include "trace/trace_workload.h"
 #include "workload/mixes.h"
 
 namespace nearfar {
@@ -45,7 +46,31 @@ const WorkloadInfo* find_workload(const std::string& name) {
   return found == all.end() ? nullptr : &*found;
 }
 
+/// A trace has one parameter: what stands for time between its memory operations, as the number of a TraceTiming.
+constexpr const char* kTimingParameter = "timing";
+
+std::vector<ParameterSetting> trace_parameters(const std::string& name, std::span<const ParameterSetting> settings) {
+  ParameterSetting timing{kTimingParameter, 0};
+  for (const ParameterSetting& setting : settings) {
+    if (setting.name != timing.name) {
+      throw InputError(
+          fmt::format("{} has no parameter `{}`: what a trace does was settled when it was recorded. It "
+                      "has timing, which --timing sets.",
+                      name, setting.name));
+    }
+    if (setting.value > static_cast<std::uint64_t>(TraceTiming::None)) {
+      throw InputError(
+          fmt::format("The parameter `timing` of {} is {}, but must be 0 (program), 1 (recorded) or 2 "
+                      "(none).",
+                      name, setting.value));
+    }
+    timing.value = setting.value;
+  }
+  return {timing};
+}
+
 bool has_parameter(const std::string& workload, const std::string& parameter) {
+  if (is_trace(workload)) return parameter == kTimingParameter;
   const WorkloadInfo* info = find_workload(workload);
   return info != nullptr &&
          std::ranges::find(info->parameters, parameter, &WorkloadParameter::name) != info->parameters.end();
@@ -90,6 +115,22 @@ std::vector<std::string> single_names(const std::vector<std::string>& all_names)
 
 }  // namespace
 
+bool is_trace(std::string_view name) { return name.starts_with(kTracePrefix); }
+
+std::string trace_path(std::string_view name) {
+  const std::string path(name.substr(kTracePrefix.size()));
+  if (path.empty()) throw InputError("The name of a trace's file is missing: `trace:FILE` was expected.");
+  return path;
+}
+
+std::vector<std::string> timing_parameters(const std::string& timing, const std::vector<std::string>& names) {
+  if (timing.empty()) return {};
+  if (std::ranges::none_of(single_names(names), is_trace)) {
+    throw InputError("--timing is for traces, `trace:FILE`; what is run here is none.");
+  }
+  return {fmt::format("{}={}", kTimingParameter, static_cast<unsigned>(parse_timing(timing)))};
+}
+
 std::vector<ApplicationPart> application_parts(const std::string& names, SizeClass size) {
   std::vector<ApplicationPart> parts;
   for (const std::string& name : split_names("workload", names)) {
@@ -113,6 +154,10 @@ std::vector<Application> plan_applications(const std::string& names, const Exper
     for (const Parameter& parameter : parameters) {
       if (is_for(parameter, name, singles)) settings.push_back(parameter.setting);
     }
+    if (is_trace(name)) {
+      applications.push_back({name, trace_parameters(name, settings), nullptr, trace_path(name)});
+      continue;
+    }
     const std::string input = input_for(name, experiment.input, singles);
     applications.push_back({name, effective_parameters(name, experiment.size, settings, input), nullptr, input});
   }
@@ -125,7 +170,10 @@ std::vector<Application> make_applications(const std::string& names, const Exper
   std::vector<Application> applications = plan_applications(names, experiment, all_names);
   for (Application& application : applications) {
     application.workload =
-        make_workload(application.name, experiment.size, application.parameters, experiment.seed, application.input);
+        is_trace(application.name)
+            ? open_trace(application.input, static_cast<TraceTiming>(application.parameters.front().value))
+            : make_workload(application.name, experiment.size, application.parameters, experiment.seed,
+                            application.input);
   }
   return applications;
 }

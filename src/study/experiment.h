@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/run.h"
@@ -18,7 +19,7 @@ struct Application {
   std::string name;
   std::vector<ParameterSetting> parameters;
   std::shared_ptr<const Workload> workload;  ///< nothing while it is only planned
-  std::string input{};                       ///< the file of its graph; empty when it has none of the user's
+  std::string input{};                       ///< the file of its graph, or the trace; empty when there is none
 };
 
 /// What is common to all runs of a command.
@@ -55,6 +56,14 @@ struct ApplicationPart {
   std::string name;
   std::vector<ParameterSetting> settings{};
 };
+
+/// A workload that is a trace is named by its file.
+inline constexpr std::string_view kTracePrefix = "trace:";
+bool is_trace(std::string_view name);
+/// The file of "trace:FILE".
+std::string trace_path(std::string_view name);
+/// What --timing comes to as parameters; an InputError where none of the workloads is a trace.
+std::vector<std::string> timing_parameters(const std::string& timing, const std::vector<std::string>& names);
 
 /// "FIR+KM" or "W1", or both, taken apart.
 std::vector<ApplicationPart> application_parts(const std::string& names, SizeClass size);

@@ -8,6 +8,7 @@
 #include "config/words.h"
 #include "designs/names.h"
 #include "study/run_key.h"
+#include "trace/trace_file.h"
 #include "workload/expected.h"
 
 namespace nearfar {
@@ -22,6 +23,15 @@ std::vector<std::string> overrides_of(const NamedRun& run) {
 /// One text for each machine.
 std::string machine_name(const NamedRun& run) {
   return run.system + '\n' + run.designs + '\n' + join(overrides_of(run), "\n");
+}
+
+/// What a trace says of itself.
+Expected trace_size(const std::string& path) {
+  const auto file = TraceFile::open(path);
+  Expected size;
+  size.accesses = file->counts().accesses;
+  for (const Buffer& buffer : file->program().buffers) size.bytes += buffer.bytes;
+  return size;
 }
 
 }  // namespace
@@ -94,11 +104,12 @@ PlannedRun Planner::plan(const NamedRun& run) {
   check_fits(run.workload, applications, on.system);
   PlannedRun planned;
   planned.run = run;
-  planned.program = program_text(applications, run.seed, run.input.empty() ? "" : file_hash(run.input));
+  planned.program = program_text(applications, run.seed, [this](const std::string& path) { return file_hash(path); });
   planned.key = run_key(on.configuration, planned.program);
   planned.machine = on.key;
   for (const Application& application : applications) {
-    const Expected size = expected(application.name, run.size);
+    const Expected size =
+        is_trace(application.name) ? trace_size(application.input) : expected(application.name, run.size);
     planned.accesses += size.accesses;
     planned.footprint += size.bytes;
   }

@@ -19,13 +19,6 @@ namespace {
 
 constexpr std::size_t kKeyDigits = 32;
 
-std::string_view input_of(std::span<const Application> applications) {
-  for (const Application& application : applications) {
-    if (!application.input.empty()) return application.input;
-  }
-  return "";
-}
-
 }  // namespace
 
 std::string machine_text(const NamedSystem& machine) {
@@ -49,16 +42,17 @@ std::string machine_key(const NamedSystem& machine) {
   return hash.digits().substr(0, kKeyDigits);
 }
 
-std::string program_text(std::span<const Application> applications, std::uint64_t seed, std::string_view input_hash) {
+std::string program_text(std::span<const Application> applications, std::uint64_t seed,
+                         const std::function<std::string(const std::string&)>& hash_of) {
   std::string text;
   for (const Application& application : applications) {
-    text += application.name;
+    text += is_trace(application.name) ? "trace" : application.name;  // where its file lies does not matter
     const std::string_view plugin = plugin_of_workload(application.name);
     if (!plugin.empty()) fmt::format_to(std::back_inserter(text), " of plug-in {}", plugin);
     for (const ParameterSetting& setting : application.parameters) {
       fmt::format_to(std::back_inserter(text), " {}={}", setting.name, setting.value);
     }
-    if (!application.input.empty()) fmt::format_to(std::back_inserter(text), " input={}", input_hash);
+    if (!application.input.empty()) fmt::format_to(std::back_inserter(text), " input={}", hash_of(application.input));
     text += "\n";
   }
   return text + fmt::format("seed {}\n", seed);
@@ -73,9 +67,7 @@ std::string run_key(std::string_view machine, std::string_view program) {
 }
 
 std::string run_key(const Report& report) {
-  const std::string_view input = input_of(report.applications);
-  const std::string input_hash = input.empty() ? "" : hash_file(std::string(input));
-  return run_key(machine_text(report.machine), program_text(report.applications, report.experiment.seed, input_hash));
+  return run_key(machine_text(report.machine), program_text(report.applications, report.experiment.seed, hash_file));
 }
 
 std::string hash_file(const std::string& path) {

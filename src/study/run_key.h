@@ -3,6 +3,7 @@
 // input, and the seed. Two names for one machine, or two sizes that are the same, give one key.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,8 +19,9 @@ std::string_view model_version();
 /// One line for each parameter of the machine, and one for its designs.
 std::string machine_text(const NamedSystem& machine);
 
-/// One line for each application, and one for the seed. `input_hash` is empty where there is no input.
-std::string program_text(std::span<const Application> applications, std::uint64_t seed, std::string_view input_hash);
+/// One line for each application, and one for the seed. `hash_of` gives the hash of an input's content.
+std::string program_text(std::span<const Application> applications, std::uint64_t seed,
+                         const std::function<std::string(const std::string&)>& hash_of);
 
 /// A hash of a machine with its designs, whatever the version of the model is, and whatever its runs are perturbed by.
 std::string machine_key(const NamedSystem& machine);

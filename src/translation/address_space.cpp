@@ -38,8 +38,28 @@ AddressSpace::AddressSpace(const Workload& workload, InitialPlacement policy, un
   first_page_ = begin & ~whole;
   end = (end + whole) & ~whole;
   frames_.assign(end > first_page_ ? end - first_page_ : 0, kUnmapped);
+  if (policy == InitialPlacement::Workload) {
+    for (const PageHome& home : workload.page_homes()) place(home, host, frames);
+  }
   for (const Buffer& buffer : workload.buffers()) {
     place(buffer, effective(buffer, policy), policy == InitialPlacement::Blocks, host, frames);
+  }
+}
+
+/// All 4 KiB pieces of a page.
+void AddressSpace::put(std::uint64_t index, PhysPage page) {
+  for (std::uint64_t i = 0; i < size_.frames(); ++i) {
+    frames_[index + i] = PhysPage{page.device(), page.frame() + i}.value;
+  }
+}
+
+/// A page of the size in force goes where the first of its pieces that has a home goes.
+void AddressSpace::place(const PageHome& home, DeviceId host, FrameAllocator& frames) {
+  const DeviceId device =
+      home.device == PageHome::kHost ? host : DeviceId{static_cast<std::uint16_t>(first_gpu_ + home.device)};
+  for (std::uint64_t page = home.first.value; page < home.first.value + home.pages; ++page) {
+    const std::uint64_t index = (page >> size_.bits << size_.bits) - first_page_;
+    if (frames_[index] == kUnmapped) put(index, frames.take(device));
   }
 }
 
@@ -51,11 +71,6 @@ void AddressSpace::place(const Buffer& buffer, Placement placement, bool rounded
   const std::uint64_t pages = last - first + 1;
   const std::uint64_t each = rounded_up ? (pages + gpus_ - 1) / gpus_ : pages / gpus_;
   const auto gpu = [&](std::uint64_t g) { return DeviceId{static_cast<std::uint16_t>(first_gpu_ + g)}; };
-  const auto put = [&](std::uint64_t index, PhysPage page) {
-    for (std::uint64_t i = 0; i < size_.frames(); ++i) {
-      frames_[index + i] = PhysPage{page.device(), page.frame() + i}.value;
-    }
-  };
   for (std::uint64_t p = 0; p < pages; ++p) {
     const std::uint64_t index = ((first + p) << size_.bits) - first_page_;
     if (frames_[index] != kUnmapped) continue;

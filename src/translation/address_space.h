@@ -80,6 +80,8 @@ class AddressSpace {
   static constexpr std::uint64_t kPrivate = std::uint64_t{1} << 62;  // one frame on each GPU; which, in the other bits
 
   [[noreturn]] static void unmapped(VirtPage page);
+  void put(std::uint64_t index, PhysPage page);
+  void place(const PageHome& home, DeviceId host, FrameAllocator& frames);
   void place(const Buffer& buffer, Placement placement, bool rounded_up, DeviceId host, FrameAllocator& frames);
 
   PageSize size_;

@@ -6,6 +6,7 @@
 #include <thread>
 #include <tuple>
 
+#include "trace/recorded.h"
 #include "workload/census.h"
 
 namespace nearfar::streams_test {
@@ -204,6 +205,37 @@ TEST_P(Streams, GiveEachItemTheSameAddressesInHalfWavefronts) {
   for (std::size_t l = 0; l < workload->launches().size(); ++l) {
     const std::uint64_t last = workload->launches()[l].groups() - 1;
     EXPECT_EQ(touches(*workload, l, last, 64), touches(*workload, l, last, 32)) << "launch " << l;
+  }
+}
+
+TEST_P(Streams, ReplayToTheSameResultOnAnyNumberOfGpus) {
+  // A system and a dispatch policy each, by turns: together the workloads see all of them.
+  static constexpr const char* kSystems[] = {"ideal-4gpu", "mmu-4gpu", "ats-4gpu", "rec-4gpu"};
+  static constexpr const char* kPolicies[] = {"workload", "greedy", "round-robin", "blocks", "offset"};
+  const auto workload = tiny(GetParam());
+  const auto replay = replayed(recorded(*workload));
+  std::size_t turn = std::hash<std::string>{}(GetParam());
+  for (const unsigned gpus : {1, 2, 4}) {
+    const bool copies =
+        std::ranges::any_of(workload->steps(), [](const Step& step) { return std::holds_alternative<Copy>(step); });
+    const std::string system = copies ? "ideal-4gpu" : kSystems[turn++ % std::size(kSystems)];
+    const std::string policy = kPolicies[turn % std::size(kPolicies)];
+    const auto count = workload->gpus() == 0 ? gpus : workload->gpus();
+    const SystemSpec machine =
+        test_system({"gpus=" + std::to_string(count), "gpu.shader_arrays=2", "dispatch.policy=" + policy}, system);
+    EXPECT_EQ(whole_result(simulate(machine, {workload}, false).result),
+              whole_result(simulate(machine, {replay}, false).result))
+        << system << ", " << count << " GPUs, " << policy;
+    if (workload->gpus() != 0) break;
+  }
+}
+
+TEST_P(Streams, AreRecordedInHalfWavefrontsToo) {
+  const auto workload = tiny(GetParam());
+  const auto replay = replayed(recorded(*workload, 32));
+  for (std::size_t l = 0; l < workload->launches().size(); ++l) {
+    const std::uint64_t last = workload->launches()[l].groups() - 1;
+    EXPECT_EQ(touches(*workload, l, last, 32), touches(*replay, l, last, 32)) << "launch " << l;
   }
 }
 

@@ -46,7 +46,8 @@ TurnEnd FunctionalGpu::run(Stream& stream, unsigned cu) {
       case OpKind::End: return TurnEnd::End;
       case OpKind::VectorAlu:
       case OpKind::ScalarAlu:
-      case OpKind::Wait: break;
+      case OpKind::Wait:
+      case OpKind::Pause: break;
     }
   }
 }

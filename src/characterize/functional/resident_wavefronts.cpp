@@ -51,7 +51,6 @@ void ResidentWavefronts::run(std::size_t launch, const std::function<void()>& af
   const Split split = effective_split(launch_->split, policy_, gpus);
   shares_.clear();
   for (unsigned g = 0; split != Split::Greedy && g < gpus; ++g) shares_.emplace_back(*launch_, split, g, gpus, cus_);
-  next_in_share_.assign(gpus, 0);
   next_greedy_ = 0;
   for (unsigned g = 0; g < gpus; ++g) start_groups(g);
   while (running_groups_ != 0) {
@@ -129,19 +128,18 @@ bool ResidentWavefronts::has_room(const Unit& unit) const {
 }
 
 /// Workgroups in flattened order go to whoever has room first, or each GPU has its own.
-std::optional<std::uint64_t> ResidentWavefronts::next_group(unsigned gpu) {
+std::optional<std::uint64_t> ResidentWavefronts::next_group(unsigned gpu, unsigned cu) {
   if (shares_.empty()) {
     if (next_greedy_ == launch_->groups()) return std::nullopt;
     return next_greedy_++;
   }
-  if (next_in_share_[gpu] == shares_[gpu].size()) return std::nullopt;
-  return shares_[gpu][next_in_share_[gpu]++];
+  return shares_[gpu].take(cu);
 }
 
 bool ResidentWavefronts::start_one(unsigned gpu, unsigned cu) {
   Unit& unit = units_[gpu * cus_ + cu];
   if (!has_room(unit)) return false;
-  const std::optional<std::uint64_t> number = next_group(gpu);
+  const std::optional<std::uint64_t> number = next_group(gpu, cu);
   if (!number) return false;
   const auto place = std::ranges::find(unit.groups, std::uint64_t{0}, &Group::waves);
   const std::uint32_t waves = launch_->waves(lanes_);

@@ -53,7 +53,7 @@ class ResidentWavefronts {
   bool start_one(unsigned gpu, unsigned cu);
   void start_groups(unsigned gpu);
   bool has_room(const Unit& unit) const;
-  std::optional<std::uint64_t> next_group(unsigned gpu);
+  std::optional<std::uint64_t> next_group(unsigned gpu, unsigned cu);
 
   std::size_t turn_of(unsigned gpu, unsigned cu, unsigned slot) const {
     return (std::size_t{slot} * cus_ + cu) * gpus_.size() + gpu;
@@ -74,8 +74,7 @@ class ResidentWavefronts {
 
   const Launch* launch_ = nullptr;
   std::size_t launch_index_ = 0;
-  std::vector<Share> shares_;                 ///< by GPU; none where workgroups go greedily
-  std::vector<std::uint64_t> next_in_share_;  ///< by GPU
+  std::vector<ShareQueue> shares_;  ///< by GPU; none where workgroups go greedily
   std::uint64_t next_greedy_ = 0;
   std::uint64_t running_groups_ = 0;
   std::uint64_t groups_done_ = 0;
