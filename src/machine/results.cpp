@@ -126,6 +126,13 @@ void Results::add_steps(StatTable& table) {
   HostPhaseStats& phases = machine_.host->commands().host_phases();
   if (copies.count != 0) table.add("copies.", copies);
   if (phases.count != 0) table.add("host_phases.", phases);
+  HostAgentStats& core = machine_.host->core().stats();
+  if (core.accesses != 0) table.add("host.cpu.", core);
+  RunParts& parts = machine_.host->commands().parts();
+  if (!parts.on()) return;
+  table.add("run.", parts.stats());
+  for (const Process& process : machine_.processes) parts.sync().add_buffers(*process.workload);
+  table.add("sync.", parts.sync());
 }
 
 /// Sharing among the GPUs of each application, from what each noted.

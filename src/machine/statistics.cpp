@@ -157,6 +157,9 @@ std::vector<StatInfo> list_statistics() {
                  "`translation.observe`."});
   list_stats<CopyStats>(out, {"copies."});
   list_stats<HostPhaseStats>(out, {"host_phases."});
+  list_stats<HostAgentStats>(out, {"host.cpu."});
+  list_stats<RunPartStats>(out, {"run."});
+  list_stats<SyncStats>(out, {"sync."});
   list_stats<SharingStats>(out, {""});
   list_stats<RemotePrefixStats>(out, {"host.mmu."});
   out.push_back({"run.l2_tlb_mpki", "ratio",

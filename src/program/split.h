@@ -12,10 +12,11 @@ namespace nearfar {
 /// The split in force: the workload's, or the system's for all. One GPU alone gets all workgroups from the start.
 Split effective_split(Split asked, DispatchPolicy policy, unsigned gpus);
 
-/// The workgroups one GPU runs, as flattened ids: runs of `run` neighbours whose beginnings lie `stride` apart.
+/// The workgroups one GPU runs, as flattened ids: runs of `run` neighbours whose beginnings lie `stride` apart. In a
+/// round robin, `chunk` neighbours are one GPU's.
 class Share {
  public:
-  Share(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu);
+  Share(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu, std::uint64_t chunk = 1);
 
   std::uint64_t size() const { return size_; }
   std::uint64_t operator[](std::uint64_t i) const { return first_ + i / run_ * stride_ + i % run_; }

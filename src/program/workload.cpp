@@ -19,14 +19,14 @@ Wave Launch::wave(std::uint64_t group, std::uint32_t index, std::uint32_t lanes)
           .lanes = lanes};
 }
 
-VirtAddr Workload::allocate(std::string name, std::uint64_t bytes, Placement placement) {
-  assert(bytes > 0);
+VirtAddr Workload::allocate(std::string name, std::uint64_t bytes, Placement placement, const KernelUse& kernels) {
+  assert(bytes > 0 && kernels.bytes <= bytes);
   VirtAddr base = kFirstBuffer;
   if (!buffers_.empty()) {
     const Buffer& last = buffers_.back();
     base = VirtAddr{(last.base.value + last.bytes + kPageBytes - 1) & ~(kPageBytes - 1)};
   }
-  buffers_.push_back({std::move(name), base, bytes, placement});
+  buffers_.push_back({std::move(name), base, bytes, placement, kernels});
   return base;
 }
 
@@ -41,10 +41,19 @@ void Workload::add_copy(const Copy& copy) {
   steps_.push_back(copy);
 }
 
-std::uint64_t Workload::bytes_of(VirtAddr buffer) const {
-  const auto found = std::ranges::find(buffers_, buffer, &Buffer::base);
+void Workload::add_host_access(const HostAccess& access) {
+  assert(access.bytes > 0);
+  steps_.push_back(access);
+}
+
+void Workload::add_host_preparation() {
+  for (const Buffer& buffer : buffers_) add_host_write(buffer.base);
+}
+
+const Buffer& Workload::buffer_at(VirtAddr base) const {
+  const auto found = std::ranges::find(buffers_, base, &Buffer::base);
   assert(found != buffers_.end());
-  return found->bytes;
+  return *found;
 }
 
 }  // namespace nearfar
