@@ -210,6 +210,7 @@ void Results::add_translation(StatTable& table) {
   }
   if (HostMmu* mmu = machine_.host->mmu()) {
     table.add("uvm.", mmu->driver().stats());
+    if (TreePrefetcher* prefetcher = mmu->driver().prefetcher()) table.add("uvm.prefetch.", prefetcher->stats());
   }
   if (PageRequests* requests = machine_.host->page_requests()) table.add("uvm.", requests->driver().stats());
   if (Iommu* iommu = machine_.host->iommu()) {

@@ -139,6 +139,7 @@ std::vector<StatInfo> list_statistics() {
   list_stats<WalkStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu.", "host.mmu.", "iommu."});
   list_stats<HostMmuStats>(out, {"host.mmu."});
   list_stats<UvmStats>(out, {"uvm."});
+  list_stats<PrefetchStats>(out, {"uvm.prefetch."});
   list_stats<WalkConcurrencyStats>(out, {"iommu."});
   list_stats<IommuStats>(out, {"iommu."});
   IommuProcessStats process;

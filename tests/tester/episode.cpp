@@ -18,7 +18,12 @@ namespace {
 /// Draws the settings of a machine whose structures hold one, two or a few of everything.
 class MachineDraw {
  public:
-  MachineDraw(std::uint64_t seed, bool posted) : random_(seed, posted ? 5 : 3), posted_(posted) {}
+  MachineDraw(std::uint64_t seed, bool posted, bool hosted)
+      : random_(seed, posted   ? 5
+                      : hosted ? 7
+                               : 3),
+        posted_(posted),
+        hosted_(hosted) {}
 
   Episode draw(std::uint64_t seed) {
     episode_.seed = seed;
@@ -44,6 +49,7 @@ class MachineDraw {
     for (const char* cache : {"gpu.l1v", "gpu.l1s", "gpu.l2", "host.llc"}) {
       set(std::string(cache) + ".victim", word({"at_fill", "at_miss"}));
     }
+    if (hosted_) host_work(cached);
     return episode_;
   }
 
@@ -153,6 +159,7 @@ class MachineDraw {
   void coherence() {
     if (!moves_) set("remote_write_miss", word({"no-allocate", "no-allocate", "fetch"}));
     if (one_in(4)) return;
+    directories_ = true;
     set("coherence", "directory");
     const std::uint64_t ways = between(1, 2);
     set("directory.ways", ways);
@@ -181,7 +188,7 @@ class MachineDraw {
 
   void translation() {
     const std::uint64_t kind = between(0, 9);
-    if (kind < (posted_ ? 7 : 4)) {
+    if (kind < (posted_ ? 7 : hosted_ ? 10 : 4)) {
       stays_ = true;
       set("translation.latency", 0, 3);
       set("placement.initial", word({"workload", "workload", "interleave", "distribute", "host"}));
@@ -271,6 +278,20 @@ class MachineDraw {
     set(key + ".unpack_per_cycle", 1, 3);
   }
 
+  /// What the host does, and how its data gets to GPUs.
+  void host_work(bool in_l2) {
+    episode_.program.host = true;
+    set("host.cpu.outstanding", pick({1, 2, 4, 16}));
+    set("host.cpu.latency", 0, 20);
+    set("memory.management", word({"placed", "memcpy", "memcpy", "zero-copy", "software-um"}));
+    set("host.dma.chunk", pick({128, 512, 4096}));
+    set("host.dma.outstanding", pick({1, 2, 16}));
+    set("host.llc.remote_lookup", one_in(2) ? "true" : "false");
+    set("gpu.l2.remote_lookup", one_in(2) ? "true" : "false");
+    set("dispatch.chunk", 1, 5);
+    if (in_l2 && !directories_) set("remote_host_lines", one_in(3) ? "false" : "true");
+  }
+
   void mmu() {
     const char* policy = word({"on-touch", "first-touch", "access-counter", "access-counter", "replication", "pinned"});
     set("translation.kind", "mmu");
@@ -344,6 +365,7 @@ class MachineDraw {
 
   pcg64 random_;
   bool posted_;
+  bool hosted_;
   Episode episode_;
   std::uint64_t line_ = 64;
   std::uint64_t arrays_ = 1;
@@ -354,6 +376,7 @@ class MachineDraw {
   bool moves_ = false;
   bool stays_ = false;  ///< pages, in a machine in which stores may be posted
   bool evicts_ = false;
+  bool directories_ = false;
 };
 
 void cut(unsigned& value, const std::optional<unsigned>& to) {
@@ -376,11 +399,12 @@ std::string Cuts::text() const {
   for (const std::string& setting : set) text += " --set " + setting;
   if (design) text += " --design " + *design;
   if (posted) text += " --posted";
+  if (hosted) text += " --hosted";
   return text;
 }
 
 Episode draw_episode(std::uint64_t seed, const Cuts& cuts) {
-  Episode episode = MachineDraw(seed, cuts.posted).draw(seed);
+  Episode episode = MachineDraw(seed, cuts.posted, cuts.hosted).draw(seed);
   cut(episode.gpus, cuts.gpus);
   ProgramShape& program = episode.program;
   cut(program.launches, cuts.launches);

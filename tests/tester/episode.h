@@ -31,6 +31,7 @@ struct Cuts {
   std::vector<std::string> set;       ///< further settings, which win
   std::optional<std::string> design;  ///< in the place of those that were drawn; "baseline" is none
   bool posted = false;  ///< machines that post their stores, each design at the egress in turn; programs of stores
+  bool hosted = false;  ///< machines whose pages stay, under every management of memory; programs with work of the host
 
   /// As the options of the program.
   std::string text() const;
