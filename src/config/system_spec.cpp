@@ -15,7 +15,16 @@ HostSpec::HostSpec() {
   dram.controller_latency = 17;
 }
 
+void CpuSpec::describe(Section& section) {
+  section.integer("outstanding", outstanding, {1, 4096}, "lines",
+                  "Lines that the host's core reads or writes at once while it works on a program's data.");
+  section.cycles("latency", latency, {0, 10'000},
+                 "Time that an access of the host's core takes through its own caches, which hold nothing of what it "
+                 "streams, before it reaches the last-level cache or a link.");
+}
+
 void HostSpec::describe(Section& section) {
+  section.child("cpu", cpu, "The host's core, which works on a program's data between launches.");
   section.child("llc", llc, "The host's last-level cache in front of its memory.");
   section.child("dram", dram, "The host's memory.");
   section.child("dma", dma, "The host's DMA, which copies between launches where a workload asks for it.");
@@ -99,10 +108,17 @@ void SystemSpec::describe(Section& section) {
                                      "How workgroups are split over GPUs: workload is as the workload says, offset is "
                                      "equal runs of the split dimension, blocks is runs of flattened workgroups, "
                                      "round-robin is in turn, and greedy fills one GPU after the other.");
+  dispatching.integer("chunk", dispatch_chunk, {1, 65'536}, "workgroups",
+                      "With round-robin dispatch, neighbouring workgroups that go to one GPU before the next has its "
+                      "turn.");
+  section.child("memory", memory, "How data gets to the GPUs and back.");
   section.choice<RemoteCache>(
       "remote_cache", remote_cache, {{"none", RemoteCache::None}, {"l1", RemoteCache::L1}, {"l1l2", RemoteCache::L1L2}},
       "Which caches of a GPU keep lines at home in other devices: none; l1 is the L1s until the next acquire; l1l2 is "
       "the L1s and, for lines of other GPUs, the L2, written through and kept right as `coherence` says.");
+  section.flag("remote_host_lines", remote_host_lines,
+               "With remote_cache l1l2, if true, the L2 keeps lines at home in the host too, until the next kernel "
+               "boundary or system-scope fence.");
   section.choice<RemoteWriteMiss>("remote_write_miss", remote_write_miss,
                                   {{"no-allocate", RemoteWriteMiss::NoAllocate}, {"fetch", RemoteWriteMiss::Fetch}},
                                   "What a store to part of a line of another GPU does in an L2 that does not hold the "

@@ -17,6 +17,7 @@
 #include "memory/cache/cache_spec.h"
 #include "memory/dram/dram_spec.h"
 #include "program/dispatch_spec.h"
+#include "program/memory_spec.h"
 #include "translation/translation_spec.h"
 
 namespace nearfar {
@@ -49,7 +50,16 @@ struct DmaSpec {
   void describe(Section& section);
 };
 
+/// The core that a program runs on between launches.
+struct CpuSpec {
+  std::uint32_t outstanding = 16;  // lines
+  Cycle latency = 12;              // to the last-level cache
+
+  void describe(Section& section);
+};
+
 struct HostSpec {
+  CpuSpec cpu;
   L2Spec llc;     // 2 MiB, 16 ways, 4 banks
   DramSpec dram;  // DDR4-2400
   HostMmuSpec mmu;
@@ -78,7 +88,10 @@ struct SystemSpec {
   HostFirstTouch host_first_touch = HostFirstTouch::Move;   // placement.host_first_touch
   AccessCounterSpec access_counter;                         // placement.access_counter
   DispatchPolicy dispatch = DispatchPolicy::Workload;       // dispatch.policy
+  std::uint32_t dispatch_chunk = 1;                         // dispatch.chunk
+  MemorySpec memory;
   RemoteCache remote_cache = RemoteCache::L1;
+  bool remote_host_lines = false;  // remote_cache l1l2: L2 caches keep lines of the host too
   RemoteWriteMiss remote_write_miss = RemoteWriteMiss::NoAllocate;
   Coherence coherence = Coherence::Boundary;
   DirectorySpec directory;

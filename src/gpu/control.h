@@ -15,9 +15,10 @@ enum class ControlKind : std::uint32_t {
   NoMore,      ///< host → GPU, greedy: no workgroups will follow
   Stop,        ///< host → GPU: start no more workgroups (all first executions have ended)
   GroupsDone,  ///< GPU → host, greedy: `value` workgroups have ended
-  LaunchDone,  ///< GPU → host: the share is done, its stores are ordered; instructions in `value`, accesses in `count`
+  LaunchDone,  ///< GPU → host: the share is done, its stores are ordered; instructions in `value`, accesses in
+               ///< `count`, low bits of the cycle at which its last workgroup ended in `ended`
   Release,     ///< host → GPU: all shares are done; dirty lines go to memory, and invalidations must have arrived
-  Released,    ///< GPU → host: they have
+  Released,    ///< GPU → host: they have; lines that went to memory in `value`
   Settle,      ///< host → GPU: copies have overwritten lines; invalidations must have arrived
   Settled,     ///< GPU → host: they have
 };
@@ -28,6 +29,7 @@ struct Control {
   std::uint64_t count = 0;
   std::uint8_t application = 0;
   bool last_of_first = false;  ///< Launch: the last launch of an application's first execution
+  std::uint32_t ended = 0;
 };
 
 struct ControlMessage : Packet {

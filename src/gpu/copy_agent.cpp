@@ -110,7 +110,7 @@ void CopyAgent::read(const CopyChunk& chunk) {
   if (useful_ != nullptr && chunk.to) note_changes(chunk);
   for (std::uint32_t i = 0; i < chunk.lines; ++i) {
     const PhysLine line{first.page(), first.index() + i};
-    if (watch_ != nullptr) watch_->copied_from(line);
+    if (watch_ != nullptr) watch_->copied_from(chunk.id, line);
     auto* of_line = partition_.pool().allocate<IndexEvent>();
     of_line->index = reading;
     cache_.dram().read(line, of_line, line_handler_, 0);

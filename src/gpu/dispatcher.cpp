@@ -17,6 +17,7 @@ Dispatcher::Dispatcher(GpuContext& context, NetworkInterface& network, const Sys
       cus_(cus),
       scalars_(scalars),
       policy_(spec.dispatch),
+      chunk_(spec.dispatch_chunk),
       start_jitter_(spec.perturb),
       interval_(spec.gpu.dispatch_interval),
       boundary_(spec.boundary) {}
@@ -59,6 +60,7 @@ void Dispatcher::start_launch(const Control& control) {
   const Launch& launch = process.workload->launches()[control.value];
   launch_ = control;
   running_ = true;
+  groups_ended_ = partition_.now();
   context_.workload = process.workload.get();
   context_.space = process.space.get();
   context_.launch = &launch;
@@ -91,7 +93,7 @@ void Dispatcher::take_share(const Process& process, const Launch& launch) {
   next_granted_ = 0;
   if (greedy_) return;
   share_.emplace(launch, split, partition_.device().value - process.first_gpu, process.gpus,
-                 static_cast<unsigned>(cus_.size()));
+                 static_cast<unsigned>(cus_.size()), chunk_);
 }
 
 std::optional<std::uint64_t> Dispatcher::next_group(unsigned cu) {
@@ -128,6 +130,7 @@ void Dispatcher::start_groups() {
 
 void Dispatcher::group_done(unsigned cu) {
   --running_groups_;
+  groups_ended_ = partition_.now();
   ++partition_.progress().groups;
   if (greedy_) tell_host({ControlKind::GroupsDone, 1, 0, launch_.application, false});
   while (start_one(cu)) {
@@ -159,7 +162,7 @@ void Dispatcher::end_launch() {
   running_ = false;
   if (timeline_ != nullptr) timeline_->stores_ordered();
   tell_host({ControlKind::LaunchDone, instructions() - instructions_before_, accesses() - accesses_before_,
-             launch_.application, false});
+             launch_.application, false, static_cast<std::uint32_t>(groups_ended_)});
   if (!boundary_.write_back && context_.coherence == nullptr) execution_ends();
 }
 
@@ -169,6 +172,7 @@ void Dispatcher::release(std::uint8_t application) {
   releasing_ = (boundary_.write_back ? 1 : 0) + (context_.coherence != nullptr ? 1 : 0);
   if (context_.coherence != nullptr) context_.coherence->start_boundary(application);
   if (!boundary_.write_back) return;
+  flushed_before_ = context_.l2->stats().flushed_lines;
   if (timeline_ != nullptr) timeline_->write_back_begins();
   context_.l2->flush();
 }
@@ -192,7 +196,8 @@ void Dispatcher::boundary_settled(std::uint8_t application) {
 void Dispatcher::released_in_part() {
   if (--releasing_ != 0) return;
   execution_ends();
-  tell_host({ControlKind::Released, 0, 0, launch_.application, false});
+  const std::uint64_t flushed = boundary_.write_back ? context_.l2->stats().flushed_lines - flushed_before_ : 0;
+  tell_host({ControlKind::Released, flushed, 0, launch_.application, false});
 }
 
 void Dispatcher::execution_ends() {

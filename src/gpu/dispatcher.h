@@ -69,6 +69,7 @@ class Dispatcher final : public GroupListener {
   std::vector<ComputeUnit>& cus_;
   std::vector<ScalarCache>& scalars_;
   DispatchPolicy policy_;
+  std::uint64_t chunk_;
   StartJitter start_jitter_;
   Cycle interval_;
   BoundarySpec boundary_;
@@ -88,6 +89,8 @@ class Dispatcher final : public GroupListener {
   std::uint64_t running_groups_ = 0;
   unsigned next_cu_ = 0;
   Cycle dispatch_free_ = 0;
+  Cycle groups_ended_ = 0;            ///< the last of the launch, so far
+  std::uint64_t flushed_before_ = 0;  ///< lines, at the release
   std::uint64_t instructions_before_ = 0;
   std::uint64_t accesses_before_ = 0;
 };

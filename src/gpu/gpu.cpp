@@ -33,11 +33,13 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   context_.masks = &masks;
   // Page tables lie beside what the capacity bounds; half as many frames more is room enough for both.
   context_.frames = std::max(spec.gpu.dram.capacity, spec.host.dram.capacity) / kPageBytes * 3 / 2;
-  l2_.route_remote({.home = &remote_home_,
-                    .cached = spec.remote_cache == RemoteCache::L1L2,
-                    .fetches = spec.remote_write_miss == RemoteWriteMiss::Fetch,
-                    .tracked = spec.has_directories(),
-                    .host = topology.host()});
+  l2_.route_remote(
+      {.home = &remote_home_,
+       .cached = spec.remote_cache == RemoteCache::L1L2,
+       .fetches = spec.remote_write_miss == RemoteWriteMiss::Fetch,
+       .tracked = spec.has_directories(),
+       .host = topology.host(),
+       .largest_memory = spec.remote_host_lines ? std::max(spec.gpu.dram.capacity, spec.host.dram.capacity) : 0});
   if (spec.has_directories()) make_coherence(spec, processes);
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
   make_translation(spec, translation_oracle);
@@ -95,7 +97,7 @@ void Gpu::follow_useful_bytes(const std::vector<Process>& processes) {
   copies_.set_useful(useful_.get());
   context_.useful = useful_.get();
   const auto is_copy = [](const Step& step) { return std::holds_alternative<Copy>(step); };
-  const auto copies = [&](const Process& process) { return std::ranges::any_of(process.workload->steps(), is_copy); };
+  const auto copies = [&](const Process& process) { return std::ranges::any_of(process.steps, is_copy); };
   if (std::ranges::any_of(processes, copies)) useful_->remember_changes();
 }
 

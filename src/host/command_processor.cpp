@@ -14,18 +14,24 @@ void HostPhaseStats::describe(StatVisitor& visitor) {
 }
 
 CommandProcessor::CommandProcessor(Partition& partition, const SystemSpec& spec, const std::vector<Process>& processes,
-                                   NetworkInterface& network, CopyEngine& dma, DataWatch* watch)
+                                   NetworkInterface& network, CopyEngine& dma, HostAgent& core, DataWatch* watch)
     : partition_(partition),
       spec_(spec),
       processes_(processes),
       network_(network),
       dma_(dma),
+      core_(core),
       watch_(watch),
       progress_(processes.size()),
       running_(processes.size()),
       start_handler_(partition.add_handler<&CommandProcessor::on_start>(this)),
-      phase_handler_(partition.add_handler<&CommandProcessor::on_host_phase>(this)) {
+      phase_handler_(partition.add_handler<&CommandProcessor::on_host_phase>(this)),
+      parts_(processes.size(), spec.gpu.line) {
   dma.on_done = [this](std::size_t application) { copy_done(application); };
+  core.on_done = [this](std::size_t application) { proceed(application); };
+  core.on_first_line = [this](std::size_t application, const HostAccess& access) {
+    parts_.host_sees(application, *processes_[application].workload, access, partition_.now());
+  };
 }
 
 void CommandProcessor::start() { partition_.schedule(partition_.pool().allocate<Event>(), start_handler_, 0); }
@@ -38,10 +44,12 @@ void CommandProcessor::on_start(Event* event) {
 /// The step before has ended, or there was none.
 void CommandProcessor::proceed(std::size_t a) {
   Progress& progress = progress_[a];
-  const std::vector<Step>& steps = processes_[a].workload->steps();
+  const std::vector<Step>& steps = processes_[a].steps;
+  if (progress.first) parts_.step_ended(a, partition_.now());
   if (progress.step < steps.size()) {
     if (finished()) return;
     const Step& step = steps[progress.step++];
+    parts_.step_begins(a, step);
     std::visit([&](const auto& what) { take_step(a, what); }, step);
   } else if (progress.copies != 0) {
     wait_for_copies(a);
@@ -80,6 +88,20 @@ void CommandProcessor::take_step(std::size_t a, const HostPhase& phase) {
   on_host_phase(event);
 }
 
+/// The host's core sees what kernels before have stored.
+void CommandProcessor::take_step(std::size_t a, const HostAccess& access) {
+  if (watch_ != nullptr && spec_.boundary.l1 == L1AtBoundary::Invalidate)
+    watch_->boundary(static_cast<std::uint8_t>(a));
+  progress_[a].copied |= access.writes;
+  core_.start(a, access);
+}
+
+void CommandProcessor::take_step(std::size_t a, const Transfer& transfer) {
+  progress_[a].copies += dma_.start(a, transfer);
+  progress_[a].copied = true;
+  proceed(a);
+}
+
 void CommandProcessor::take_step(std::size_t a, const Sync&) { wait_for_copies(a); }
 
 void CommandProcessor::wait_for_copies(std::size_t a) {
@@ -116,6 +138,7 @@ void CommandProcessor::launch(std::size_t a) {
   progress.gpus_running = process.gpus;
   progress.next_group = 0;
   progress.record = {a, progress.launch, partition_.now(), 0, 0, 0};
+  parts_.launch_begins(a);
   // Where L1 caches keep their lines, a boundary binds nobody.
   if (watch_ != nullptr && spec_.boundary.l1 == L1AtBoundary::Invalidate)
     watch_->boundary(static_cast<std::uint8_t>(a));
@@ -169,7 +192,10 @@ void CommandProcessor::share_done(std::size_t a, const Control& control) {
   if (control.kind == ControlKind::LaunchDone) {
     progress.record.instructions += control.value;
     progress.record.accesses += control.count;
+    const Cycle now = partition_.now();
+    parts_.groups_ended(a, now - static_cast<std::uint32_t>(static_cast<std::uint32_t>(now) - control.ended));
   }
+  if (control.kind == ControlKind::Released) parts_.flushed(a, control.value);
   if (--progress.gpus_running != 0) return;
   if (control.kind == ControlKind::Settled) {
     launch(a);

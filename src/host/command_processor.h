@@ -11,6 +11,8 @@
 #include "config/system_spec.h"
 #include "gpu/control.h"
 #include "host/copy_engine.h"
+#include "host/host_agent.h"
+#include "host/run_parts.h"
 #include "interconnect/network_interface.h"
 #include "memory/data_oracle.h"
 #include "translation/process.h"
@@ -37,7 +39,7 @@ struct HostPhaseStats {
 class CommandProcessor {
  public:
   CommandProcessor(Partition& partition, const SystemSpec& spec, const std::vector<Process>& processes,
-                   NetworkInterface& network, CopyEngine& dma, DataWatch* watch);
+                   NetworkInterface& network, CopyEngine& dma, HostAgent& core, DataWatch* watch);
 
   /// Begins with the first step of every application at cycle 0.
   void start();
@@ -52,6 +54,7 @@ class CommandProcessor {
   Cycle end() const { return end_; }
   const std::vector<LaunchRecord>& records() const { return records_; }
   HostPhaseStats& host_phases() { return host_phases_; }
+  RunParts& parts() { return parts_; }
   std::string describe_waiting() const;
 
  private:
@@ -78,6 +81,8 @@ class CommandProcessor {
   void take_step(std::size_t application, const LaunchStep& step);
   void take_step(std::size_t application, const Copy& copy);
   void take_step(std::size_t application, const HostPhase& phase);
+  void take_step(std::size_t application, const HostAccess& access);
+  void take_step(std::size_t application, const Transfer& transfer);
   void take_step(std::size_t application, const Sync& sync);
   void wait_for_copies(std::size_t application);
   void copy_done(std::size_t application);
@@ -96,6 +101,7 @@ class CommandProcessor {
   const std::vector<Process>& processes_;
   NetworkInterface& network_;
   CopyEngine& dma_;
+  HostAgent& core_;
   DataWatch* watch_;
   std::vector<Progress> progress_;
   std::vector<LaunchRecord> records_;
@@ -104,6 +110,7 @@ class CommandProcessor {
   HandlerId start_handler_;
   HandlerId phase_handler_;
   HostPhaseStats host_phases_;
+  RunParts parts_;
 };
 
 }  // namespace nearfar

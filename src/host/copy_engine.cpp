@@ -21,11 +21,34 @@ CopyEngine::CopyEngine(Partition& partition, const SystemSpec& spec, const std::
       agent_(agent),
       watch_(watch),
       set_up_handler_(partition.add_handler<&CopyEngine::on_set_up>(this)),
-      channels_(spec.gpus + std::size_t{1}) {
+      channels_(2 * std::size_t{spec.gpus} + 1) {
   agent.set_listener(*this);
 }
 
 void CopyEngine::start(std::size_t application, const Copy& copy) {
+  begin({.application = application, .copy = copy, .channel = channel_of(application, copy)});
+}
+
+unsigned CopyEngine::start(std::size_t application, const Transfer& transfer) {
+  const VirtAddr end = transfer.first + transfer.bytes;
+  const auto gpu_at = [&](VirtAddr address) { return line_at(application, address, 0, false).device(); };
+  const auto next_page = [](VirtAddr address) { return VirtAddr{(address.value / kPageBytes + 1) * kPageBytes}; };
+  unsigned copies = 0;
+  for (VirtAddr first = transfer.first; first.value < end.value; ++copies) {
+    const DeviceId gpu = gpu_at(first);
+    VirtAddr last = next_page(first);
+    while (last.value < end.value && gpu_at(last) == gpu) last = next_page(last);
+    last = VirtAddr{std::min(last.value, end.value)};
+    begin({.application = application,
+           .copy = {.from = first, .to = first, .bytes = last.value - first.value},
+           .host_side = transfer.to_host ? HostSide::To : HostSide::From,
+           .channel = transfer.to_host ? gpu.value : spec_.gpus + std::size_t{1} + gpu.value});
+    first = last;
+  }
+  return copies;
+}
+
+void CopyEngine::begin(Job begun) {
   if (free_jobs_.empty()) {
     free_jobs_.push_back(static_cast<std::uint32_t>(jobs_.size()));
     jobs_.emplace_back();
@@ -35,11 +58,9 @@ void CopyEngine::start(std::size_t application, const Copy& copy) {
   ++live_;
   const std::uint64_t line = spec_.gpu.line;
   Job& job = jobs_[number];
-  job = {.application = application,
-         .copy = copy,
-         .bytes = (copy.bytes + line - 1) / line * line,
-         .start = partition_.now(),
-         .channel = channel_of(application, copy)};
+  job = std::move(begun);
+  job.bytes = (job.copy.bytes + line - 1) / line * line;
+  job.start = partition_.now();
   Channel& channel = channels_[job.channel];
   channel.set_up = std::max(channel.set_up, partition_.now()) + spec_.host.dma.setup;
   auto* event = partition_.pool().allocate<IndexEvent>();
@@ -50,7 +71,7 @@ void CopyEngine::start(std::size_t application, const Copy& copy) {
 /// That of the device where the copy begins to read.
 std::size_t CopyEngine::channel_of(std::size_t application, const Copy& copy) const {
   if (!copy.from) return spec_.gpus;
-  return line_at(application, *copy.from, 0).device().value;
+  return line_at(application, *copy.from, 0, false).device().value;
 }
 
 void CopyEngine::on_set_up(IndexEvent* event) {
@@ -73,10 +94,11 @@ std::uint64_t CopyEngine::next_bytes(const Job& job) const {
   return bytes;
 }
 
-PhysLine CopyEngine::line_at(std::size_t application, VirtAddr address, unsigned gpu) const {
+PhysLine CopyEngine::line_at(std::size_t application, VirtAddr address, unsigned gpu, bool of_host) const {
   const Process& process = processes_[application];
   const DeviceId device{static_cast<std::uint16_t>(process.first_gpu + gpu)};
-  const PhysPage page = process.space->translate(device, page_of(address));
+  const AddressSpace& space = of_host ? process.host_space() : *process.space;
+  const PhysPage page = space.translate(device, page_of(address));
   return PhysLine{page, static_cast<unsigned>(address.value % kPageBytes / spec_.gpu.line)};
 }
 
@@ -95,10 +117,12 @@ void CopyEngine::send_chunk(Channel& channel) {
   chunks_[chunk.id] = number;
   chunk.lines = static_cast<std::uint32_t>(bytes / spec_.gpu.line);
   unsigned replicas = 1;
-  if (job.copy.from) chunk.from = line_at(job.application, *job.copy.from + place(job), 0);
+  if (job.copy.from) {
+    chunk.from = line_at(job.application, *job.copy.from + place(job), 0, job.host_side == HostSide::From);
+  }
   if (job.copy.to) {
     const VirtAddr to = *job.copy.to + place(job);
-    chunk.to = line_at(job.application, to, job.replica);
+    chunk.to = line_at(job.application, to, job.replica, job.host_side == HostSide::To);
     if (process.space->is_private(page_of(to))) replicas = process.gpus;
     if (watch_ != nullptr)
       watch_chunk(job, chunk, to, DeviceId{static_cast<std::uint16_t>(process.first_gpu + job.replica)});
@@ -121,6 +145,10 @@ void CopyEngine::send_chunk(Channel& channel) {
 
 /// The data oracle is told what a chunk will write, as programs know it.
 void CopyEngine::watch_chunk(const Job& job, const CopyChunk& chunk, VirtAddr to, DeviceId gpu) {
+  if (job.host_side != HostSide::None) {
+    watch_->transfer_sent(chunk.id);
+    return;
+  }
   const auto application = static_cast<std::uint8_t>(job.application);
   const VirtPage page = page_of(to);
   const bool copies = processes_[job.application].space->is_private(page);
@@ -151,7 +179,9 @@ void CopyEngine::chunk_done(std::uint32_t id) {
 void CopyEngine::note_copy(const Job& job, Timeline& timeline) const {
   TimelineEvent event;
   event.device = partition_.device().value;
-  event.name = !job.copy.from ? "copy in" : !job.copy.to ? "copy out" : "copy";
+  const bool in = !job.copy.from || job.host_side == HostSide::From;
+  const bool out = !job.copy.to || job.host_side == HostSide::To;
+  event.name = in ? "copy in" : out ? "copy out" : "copy";
   event.start = job.start;
   event.end = partition_.now();
   event.id = job.application;

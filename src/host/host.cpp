@@ -13,8 +13,11 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       network_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this, masks),
       copies_(partition, llc_, network_, watch, partition.device(), spec.link.header, spec.gpu.line),
       dma_(partition, spec, processes, copies_, watch),
-      commands_(partition, spec, processes, network_, dma_, watch),
+      lines_(partition, llc_, network_, watch, spec.host.cpu.latency, spec.gpu.line),
+      core_(partition, spec, processes, watch),
+      commands_(partition, spec, processes, network_, dma_, core_, watch),
       table_reader_(partition, llc_) {
+  core_.set_port(lines_);
   network_.perturb(spec.perturb);
   if (spec.posts_stores()) {
     ingress_ = std::make_unique<StoreIngress>(partition, llc_, network_, masks, spec.gpu.line, topology.devices());
@@ -107,7 +110,7 @@ void Host::page_came(PhysPage from, PhysPage to) {
 
 bool Host::idle() const {
   return llc_.pending() == 0 && network_.waiting() == 0 && (!mmu_ || mmu_->idle()) && (!iommu_ || iommu_->idle()) &&
-         (!page_requests_ || page_requests_->idle()) && copies_.idle() && dma_.idle() &&
+         (!page_requests_ || page_requests_->idle()) && copies_.idle() && dma_.idle() && core_.idle() &&
          (!ingress_ || ingress_->idle()) && parts_.idle();
 }
 
@@ -118,7 +121,8 @@ std::string Host::describe_waiting() const {
   if (page_requests_) text += page_requests_->describe_waiting();
   text += parts_.describe_waiting();
   if (ingress_) text += ingress_->describe_waiting();
-  text += commands_.describe_waiting() + dma_.describe_waiting() + copies_.describe_waiting();
+  text += commands_.describe_waiting() + core_.describe_waiting() + dma_.describe_waiting();
+  text += copies_.describe_waiting();
   return text.empty() ? text : "host:\n" + text;
 }
 

@@ -11,6 +11,8 @@
 #include "gpu/copy_agent.h"
 #include "host/command_processor.h"
 #include "host/copy_engine.h"
+#include "host/home_line_port.h"
+#include "host/host_agent.h"
 #include "interconnect/network_interface.h"
 #include "interconnect/store_ingress.h"
 #include "memory/cache/l2_cache.h"
@@ -33,8 +35,10 @@ class Host final : public NetworkClient,
   Host(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
        FrameAllocator& frames, ByteMaskPool& masks, DataWatch* watch, TranslationOracle* translation_oracle);
 
-  void lines_served(LineRequest* request) override { table_reader_.served(request); }  // only walkers read here
-  void stores_ordered(unsigned, PhysPage, unsigned) override {}                        // the host has no compute units
+  void lines_served(LineRequest* request) override {
+    request->kind == RequestKind::TableRead ? table_reader_.served(request) : lines_.served(request);
+  }
+  void stores_ordered(unsigned number, PhysPage, unsigned) override { lines_.ordered(number); }
   void answer(LineRequest* request, Cycle after) override {
     if (StoreIngress::is_posted(*request)) {
       ingress_->written(request, after);
@@ -57,7 +61,7 @@ class Host final : public NetworkClient,
     }
   }
   void on_stores(StorePacket* packet) override { ingress_->on_stores(packet); }
-  void on_reply(LineRequest*) override {}
+  void on_reply(LineRequest* reply) override { lines_.served(reply); }
   void on_control(Packet* packet) override { commands_.on_control(packet); }
   void on_copy(Packet* packet) override { copies_.on_message(static_cast<CopyMessage*>(packet)); }
   void on_message(Packet* packet) override;
@@ -87,6 +91,7 @@ class Host final : public NetworkClient,
 
   CommandProcessor& commands() { return commands_; }
   CopyEngine& dma() { return dma_; }
+  HostAgent& core() { return core_; }
   CopyAgent& copies() { return copies_; }
   NetworkInterface& network() { return network_; }
   L2Cache& llc() { return llc_; }
@@ -118,6 +123,8 @@ class Host final : public NetworkClient,
   NetworkInterface network_;
   CopyAgent copies_;
   CopyEngine dma_;
+  HomeLinePort lines_;
+  HostAgent core_;
   CommandProcessor commands_;
   TableReader table_reader_;
   std::unique_ptr<StoreIngress> ingress_;        ///< where GPUs post their stores

@@ -6,6 +6,7 @@
 
 #include "config/error.h"
 #include "machine/workload_check.h"
+#include "program/memory_management.h"
 
 namespace nearfar {
 namespace {
@@ -18,6 +19,7 @@ class MachineBuilder {
 
  private:
   void place_applications();
+  void place_buffers(Process& process);
   void make_devices();
   void make_switch_device(DataWatch* watch);
   void map_multicast(std::uint8_t application, const Process& process, const Buffer& buffer);
@@ -113,11 +115,29 @@ void MachineBuilder::place_applications() {
     process.first_gpu = a;
     process.gpus = alone ? spec.gpus : 1;
     check_workload(*process.workload, spec, process.gpus);
-    process.space = std::make_unique<AddressSpace>(*process.workload, spec.placement, process.first_gpu, process.gpus,
-                                                   machine_.topology.host(), machine_.frames, spec.page.size);
+    process.steps = managed_steps(*process.workload, spec.memory);
+    place_buffers(process);
     machine_.processes.push_back(std::move(process));
   }
   check_memory(machine_.frames, spec);
+}
+
+/// Where pages lie is the system's choice, or follows from how memory is managed: with a copy of everything in the host
+/// and one in the GPUs, or all in the host.
+void MachineBuilder::place_buffers(Process& process) {
+  const SystemSpec& spec = machine_.spec();
+  const auto place = [&](InitialPlacement policy, bool shared) {
+    return std::make_unique<AddressSpace>(*process.workload, policy, process.first_gpu, process.gpus,
+                                          machine_.topology.host(), machine_.frames, spec.page.size, shared);
+  };
+  if (spec.memory.copies()) {
+    process.space = place(InitialPlacement::Blocks, true);
+    process.host_copy = place(InitialPlacement::Host, true);
+  } else if (spec.memory.management == MemoryManagement::ZeroCopy) {
+    process.space = place(InitialPlacement::Host, true);
+  } else {
+    process.space = place(spec.placement, false);
+  }
 }
 
 /// The page tables that exist before the first cycle, from where the buffers are.

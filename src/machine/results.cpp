@@ -140,6 +140,13 @@ void Results::add_steps(StatTable& table) {
   HostPhaseStats& phases = machine_.host->commands().host_phases();
   if (copies.count != 0) table.add("copies.", copies);
   if (phases.count != 0) table.add("host_phases.", phases);
+  HostAgentStats& core = machine_.host->core().stats();
+  if (core.accesses != 0) table.add("host.cpu.", core);
+  RunParts& parts = machine_.host->commands().parts();
+  if (!parts.on()) return;
+  table.add("run.", parts.stats());
+  for (const Process& process : machine_.processes) parts.sync().add_buffers(*process.workload);
+  table.add("sync.", parts.sync());
 }
 
 /// Sharing among the GPUs of each application, from what each noted.
@@ -217,6 +224,7 @@ void Results::add_translation(StatTable& table) {
   }
   if (HostMmu* mmu = machine_.host->mmu()) {
     table.add("uvm.", mmu->driver().stats());
+    if (TreePrefetcher* prefetcher = mmu->driver().prefetcher()) table.add("uvm.prefetch.", prefetcher->stats());
   }
   if (PageRequests* requests = machine_.host->page_requests()) table.add("uvm.", requests->driver().stats());
   if (Iommu* iommu = machine_.host->iommu()) {

@@ -139,6 +139,7 @@ std::vector<StatInfo> list_statistics() {
   list_stats<WalkStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu.", "host.mmu.", "iommu."});
   list_stats<HostMmuStats>(out, {"host.mmu."});
   list_stats<UvmStats>(out, {"uvm."});
+  list_stats<PrefetchStats>(out, {"uvm.prefetch."});
   list_stats<WalkConcurrencyStats>(out, {"iommu."});
   list_stats<IommuStats>(out, {"iommu."});
   IommuProcessStats process;
@@ -157,6 +158,9 @@ std::vector<StatInfo> list_statistics() {
                  "`translation.observe`."});
   list_stats<CopyStats>(out, {"copies."});
   list_stats<HostPhaseStats>(out, {"host_phases."});
+  list_stats<HostAgentStats>(out, {"host.cpu."});
+  list_stats<RunPartStats>(out, {"run."});
+  list_stats<SyncStats>(out, {"sync."});
   list_stats<SharingStats>(out, {""});
   list_stats<RemotePrefixStats>(out, {"host.mmu."});
   out.push_back({"run.l2_tlb_mpki", "ratio",

@@ -54,11 +54,27 @@ void check_remote_lines(const SystemSpec& spec, const Configuration& configurati
   if (spec.remote_cache != RemoteCache::L1L2) return;
   const L2Spec& l2 = spec.gpu.l2;
   const std::uint64_t sets = l2.size / (l2.ways * spec.gpu.line * l2.banks);
-  const std::uint64_t lines = spec.gpu.dram.capacity * 3 / 2 / spec.gpu.line / l2.banks;
+  const Bytes memory =
+      spec.remote_host_lines ? std::max(spec.gpu.dram.capacity, spec.host.dram.capacity) : spec.gpu.dram.capacity;
+  const std::uint64_t lines = memory * 3 / 2 / spec.gpu.line / l2.banks;
   if ((std::uint64_t{1} << (std::bit_width(lines) + std::bit_width(spec.gpus + 2U))) / sets < kReservedTag) return;
   configuration.fail({"remote_cache", "gpu.l2.size", "gpu.l2.ways", "gpu.l2.banks", "gpu.dram.capacity"},
                      "`gpu.l2` has too few sets to tell the lines of so much memory of so many GPUs apart: a tag has "
                      "32 bits.");
+}
+
+void check_memory_management(const SystemSpec& spec, const Configuration& configuration) {
+  if (spec.remote_host_lines && (spec.remote_cache != RemoteCache::L1L2 || spec.coherence != Coherence::Boundary)) {
+    configuration.fail({"remote_host_lines", "remote_cache", "coherence"},
+                       "`remote_host_lines` needs `remote_cache: l1l2` and `coherence: boundary`: the host has no "
+                       "directory that could invalidate them.");
+  }
+  if (spec.memory.management == MemoryManagement::Placed) return;
+  if (spec.policy != PagePolicy::Pinned || spec.translation.kind == TranslationKind::Svm) {
+    configuration.fail({"memory.management", "placement.policy", "translation.kind"},
+                       "`memory.management` other than `placed` decides where pages are: it needs "
+                       "`placement.policy: pinned`, and memory of host and GPUs (translation.kind other than `svm`).");
+  }
 }
 
 void check_fetches(const SystemSpec& spec, const Configuration& configuration) {
@@ -204,6 +220,7 @@ void check_system(const SystemSpec& spec, const Configuration& configuration) {
   check_remote_lines(spec, configuration);
   check_directory(spec, configuration);
   check_fetches(spec, configuration);
+  check_memory_management(spec, configuration);
   check_l2(spec.host.llc, "host.llc", spec, configuration);
   check_dram(spec.gpu.dram, "gpu.dram", spec, configuration);
   check_dram(spec.host.dram, "host.dram", spec, configuration);

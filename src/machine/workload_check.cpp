@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <variant>
 
 #include "config/error.h"
@@ -90,6 +92,24 @@ void check_recorded(const Workload& workload, const SystemSpec& system, unsigned
   }
 }
 
+/// The host's core, and a management of memory, know where pages are at the start.
+void check_host_accesses(const Workload& workload, const SystemSpec& spec) {
+  const auto any = [&]<class Which>(std::type_identity<Which>) {
+    return std::ranges::any_of(workload.steps(), [](const Step& step) { return std::holds_alternative<Which>(step); });
+  };
+  const bool accesses = any(std::type_identity<HostAccess>());
+  if (accesses && spec.policy != PagePolicy::Pinned) {
+    throw InputError(
+        "in this workload the host works on its data between launches, and in this system pages move to who touches "
+        "them: run it without that (host=0), or with placement.policy=pinned");
+  }
+  if (spec.memory.management != MemoryManagement::Placed && any(std::type_identity<Copy>())) {
+    throw InputError(
+        "the workload copies its data itself, so that no other management of memory can do it: run it without copies, "
+        "or with memory.management=placed");
+  }
+}
+
 }  // namespace
 
 void check_workload(const Workload& workload, const SystemSpec& system, unsigned gpus) {
@@ -103,6 +123,7 @@ void check_workload(const Workload& workload, const SystemSpec& system, unsigned
   check_workgroups(workload, system.gpu);
   check_copies(workload, system);
   check_multicast(workload, system);
+  check_host_accesses(workload, system);
 }
 
 void check_memory(const FrameAllocator& frames, const SystemSpec& system) {

@@ -689,17 +689,38 @@ void DataWatch::copy_sent(std::uint32_t chunk, std::uint8_t application, Locatio
   oracle_.copies_[chunk] = {application, page};
 }
 
-void DataWatch::copied_from(PhysLine line) const {
+void DataWatch::transfer_sent(std::uint32_t chunk) {
+  const std::scoped_lock lock(oracle_.in_transit_mutex_);
+  oracle_.transfers_[chunk].clear();
+}
+
+void DataWatch::copied_from(std::uint32_t chunk, PhysLine line) const {
   const LineImage memory = fetched(line);
-  if (memory.same(truth_of(line), line_bytes_)) return;
-  fail(fmt::format("versions {} of {} were copied, but {} were ordered", name_of(memory, line_bytes_), name_of(line),
-                   name_of(truth_of(line), line_bytes_)));
+  if (!memory.same(truth_of(line), line_bytes_)) {
+    fail(fmt::format("versions {} of {} were copied, but {} were ordered", name_of(memory, line_bytes_), name_of(line),
+                     name_of(truth_of(line), line_bytes_)));
+  }
+  const std::scoped_lock lock(oracle_.in_transit_mutex_);
+  const auto transfer = oracle_.transfers_.find(chunk);
+  if (transfer == oracle_.transfers_.end()) return;
+  const auto truth = truth_.find(line.value);
+  transfer->second.push_back({line.index(), truth == truth_.end() ? 0 : truth->second.version, memory});
 }
 
 void DataWatch::copied_to(std::uint32_t chunk, PhysLine first, unsigned lines) {
   DataOracle::CopyTarget target;
   {
     const std::scoped_lock lock(oracle_.in_transit_mutex_);
+    if (const auto transfer = oracle_.transfers_.find(chunk); transfer != oracle_.transfers_.end()) {
+      for (unsigned i = 0; i < lines; ++i) {
+        const DataOracle::PageContents::Line& from = transfer->second.at(i);
+        const PhysLine line{first.page(), first.index() + i};
+        truth_[line.value] = {from.version, from.image};
+        memory_[line.value] = from.image;
+      }
+      oracle_.transfers_.erase(transfer);
+      return;
+    }
     target = oracle_.copies_.at(chunk);
   }
   for (unsigned i = first.index(); i < first.index() + lines; ++i) {

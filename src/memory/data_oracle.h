@@ -162,8 +162,11 @@ class DataWatch {
   // read from memory, which must hold all that was ordered; lines are overwritten in memory, each a write that is
   // ordered now.
   void copy_sent(std::uint32_t chunk, std::uint8_t application, Location page);
-  void copied_from(PhysLine line) const;
+  void copied_from(std::uint32_t chunk, PhysLine line) const;
   void copied_to(std::uint32_t chunk, PhysLine first, unsigned lines);
+  /// A chunk goes from one copy of a page to another: what it writes is what it has read, and no write of its own. So
+  /// who reads a copy that has not been brought up to date is found out.
+  void transfer_sent(std::uint32_t chunk);
 
   /// At the end of a run: the copy that the L2 of a GPU holds of a line at home here is what was ordered last.
   void check_copy(DeviceId gpu, PhysLine line, const LineImage& copy) const;
@@ -321,6 +324,7 @@ class DataOracle {
     Location page;
   };
   boost::unordered_flat_map<std::uint32_t, CopyTarget> copies_;  ///< by chunk, under the same mutex
+  boost::unordered_flat_map<std::uint32_t, std::vector<PageContents::Line>> transfers_;  ///< the same of transfers
   std::mutex in_transit_mutex_;
   boost::unordered_flat_map<std::uint64_t, PageContents> in_transit_;  ///< by the frame that a page left
 };

@@ -16,6 +16,7 @@ enum class RequestKind : std::uint8_t {
   Atomic,      ///< a read-modify-write of such lines at their home
   TableRead,   ///< a walker's read of a page-table line
   Fetch,       ///< an L2's own read of a remote line, part of which has been written
+  HostRead,    ///< a load by the host
 };
 
 struct LineRequest : Packet {

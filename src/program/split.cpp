@@ -17,7 +17,8 @@ Split effective_split(Split asked, DispatchPolicy policy, unsigned gpus) {
   return split == Split::Greedy && gpus == 1 ? Split::Blocks : split;
 }
 
-Share::Share(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu) {
+Share::Share(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu,
+             std::uint64_t chunk) {
   assert(gpu < gpus && cus_per_gpu > 0 && split != Split::Greedy);
   const std::uint64_t groups = launch.groups();
   switch (split) {
@@ -43,9 +44,11 @@ Share::Share(const Launch& launch, Split split, unsigned gpu, unsigned gpus, uns
       break;
     }
     case Split::RoundRobin:
-      first_ = gpu;
-      stride_ = gpus;
-      size_ = groups > gpu ? (groups - gpu - 1) / gpus + 1 : 0;
+      first_ = gpu * chunk;
+      run_ = chunk;
+      stride_ = gpus * chunk;
+      size_ = groups / stride_ * chunk;
+      if (groups % stride_ > first_) size_ += std::min(groups % stride_ - first_, chunk);
       break;
     case Split::Listed:
       for (std::uint64_t group = 0; group < groups; ++group) {

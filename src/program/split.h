@@ -17,10 +17,11 @@ Split effective_split(Split asked, DispatchPolicy policy, unsigned gpus);
 /// Whether a launch that lists where its workgroups run can do so on these GPUs; any other can.
 bool places_fit(const Launch& launch, unsigned gpus, unsigned cus_per_gpu);
 
-/// The workgroups one GPU runs, as flattened ids: runs of `run` neighbours whose beginnings lie `stride` apart.
+/// The workgroups one GPU runs, as flattened ids: runs of `run` neighbours whose beginnings lie `stride` apart. In a
+/// round robin, `chunk` neighbours are one GPU's.
 class Share {
  public:
-  Share(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu);
+  Share(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu, std::uint64_t chunk = 1);
 
   std::uint64_t size() const { return size_; }
   std::uint64_t operator[](std::uint64_t i) const {

@@ -28,17 +28,17 @@ VirtAddr Workload::next_base(Placement placement) const {
   return VirtAddr{(last.base.value + last.bytes + page - 1) & ~(page - 1)};
 }
 
-VirtAddr Workload::allocate(std::string name, std::uint64_t bytes, Placement placement) {
-  assert(bytes > 0 && placement != Placement::Multicast);
+VirtAddr Workload::allocate(std::string name, std::uint64_t bytes, Placement placement, const KernelUse& kernels) {
+  assert(bytes > 0 && placement != Placement::Multicast && kernels.bytes <= bytes);
   const VirtAddr base = next_base(placement);
-  buffers_.push_back({std::move(name), base, bytes, placement});
+  buffers_.push_back({std::move(name), base, bytes, placement, kernels});
   return base;
 }
 
 VirtAddr Workload::allocate_multicast(std::string name, std::uint64_t bytes, const MulticastMembers& members) {
   assert(bytes > 0 && bytes <= members.apart && members.apart % kPageBytes == 0);
   const VirtAddr base = next_base(Placement::Multicast);
-  buffers_.push_back({std::move(name), base, bytes, Placement::Multicast, members});
+  buffers_.push_back({std::move(name), base, bytes, Placement::Multicast, {}, members});
   return base;
 }
 
@@ -53,10 +53,19 @@ void Workload::add_copy(const Copy& copy) {
   steps_.push_back(copy);
 }
 
-std::uint64_t Workload::bytes_of(VirtAddr buffer) const {
-  const auto found = std::ranges::find(buffers_, buffer, &Buffer::base);
+void Workload::add_host_access(const HostAccess& access) {
+  assert(access.bytes > 0);
+  steps_.push_back(access);
+}
+
+void Workload::add_host_preparation() {
+  for (const Buffer& buffer : buffers_) add_host_write(buffer.base);
+}
+
+const Buffer& Workload::buffer_at(VirtAddr base) const {
+  const auto found = std::ranges::find(buffers_, base, &Buffer::base);
   assert(found != buffers_.end());
-  return found->bytes;
+  return *found;
 }
 
 }  // namespace nearfar

@@ -32,12 +32,26 @@ struct MulticastMembers {
   std::uint64_t count = 0;
 };
 
+/// What kernels do with a buffer: a management of memory that copies goes by it.
+struct KernelUse {
+  bool reads = true;
+  bool writes = true;
+  bool overwrites = false;  ///< every byte in use, and before it is read, if ever
+  std::uint64_t bytes = 0;  ///< in use, from its beginning on; 0: all
+};
+inline constexpr KernelUse kOnlyRead{.writes = false};
+inline constexpr KernelUse kOverwritten{.reads = false, .overwrites = true};
+
 struct Buffer {
   std::string name;
   VirtAddr base;  ///< page aligned
   std::uint64_t bytes = 0;
   Placement placement = Placement::Distribute;
+  KernelUse kernels = {};
   MulticastMembers members{};  ///< Placement::Multicast
+
+  std::uint64_t used_bytes() const { return kernels.bytes == 0 ? bytes : kernels.bytes; }
+};  ///< Placement::Multicast
 };
 
 /// Pages of 4 KiB that lie on one device at the start, whatever the placement of their buffer.
@@ -103,11 +117,26 @@ struct HostPhase {
   Cycle cycles = 0;
 };
 
+/// The host reads or writes a range of a buffer, line by line in order, and the application's GPUs wait.
+struct HostAccess {
+  VirtAddr first;
+  std::uint64_t bytes = 0;
+  bool writes = false;
+};
+
+/// Pages of a buffer go from the host's own copy of it to the GPUs, or back. No program says so: a management of memory
+/// that keeps two copies does (memory_management.h).
+struct Transfer {
+  VirtAddr first;
+  std::uint64_t bytes = 0;
+  bool to_host = false;
+};
+
 /// Waits for the copies that nobody has waited for. The end of a workload is one.
 struct Sync {};
 
 /// Steps follow one another: each begins when the one before has ended.
-using Step = std::variant<LaunchStep, Copy, HostPhase, Sync>;
+using Step = std::variant<LaunchStep, Copy, HostPhase, HostAccess, Transfer, Sync>;
 
 /// A collective operation among ranks, by which its bandwidth is told: algorithm bandwidth is `bytes` over time, and
 /// bus bandwidth `bus_factor` times as much.
@@ -143,7 +172,7 @@ class Workload {
 
  protected:
   /// Gives a buffer the next page-aligned virtual addresses.
-  VirtAddr allocate(std::string name, std::uint64_t bytes, Placement placement);
+  VirtAddr allocate(std::string name, std::uint64_t bytes, Placement placement, const KernelUse& kernels = {});
   /// The same for a buffer of the switch's, as long as its members are apart at most.
   VirtAddr allocate_multicast(std::string name, std::uint64_t bytes, const MulticastMembers& members);
   /// A buffer that has its virtual addresses already.
@@ -154,12 +183,20 @@ class Workload {
   void add_copy_in(VirtAddr buffer) { add_copy({.from = {}, .to = buffer, .bytes = bytes_of(buffer)}); }
   void add_copy_out(VirtAddr buffer) { add_copy({.from = buffer, .to = {}, .bytes = bytes_of(buffer)}); }
   void add_host_phase(Cycle cycles) { steps_.push_back(HostPhase{cycles}); }
+  void add_host_access(const HostAccess& access);
+  /// The host reads, or writes, all of a buffer that kernels use.
+  void add_host_read(VirtAddr buffer) { add_host_access({buffer, used_bytes_of(buffer), false}); }
+  void add_host_write(VirtAddr buffer) { add_host_access({buffer, used_bytes_of(buffer), true}); }
+  /// The host fills all buffers: inputs with data, outputs with zeroes.
+  void add_host_preparation();
   void add_sync() { steps_.push_back(Sync{}); }
   /// Any step but a launch.
   void add_step(const Step& step) { steps_.push_back(step); }
 
  private:
-  std::uint64_t bytes_of(VirtAddr buffer) const;
+  const Buffer& buffer_at(VirtAddr base) const;
+  std::uint64_t bytes_of(VirtAddr buffer) const { return buffer_at(buffer).bytes; }
+  std::uint64_t used_bytes_of(VirtAddr buffer) const { return buffer_at(buffer).used_bytes(); }
   VirtAddr next_base(Placement placement) const;
 
   std::vector<Buffer> buffers_;

@@ -11,8 +11,9 @@ namespace {
 
 std::uint64_t pages_of(const Buffer& buffer) { return (buffer.bytes + kPageBytes - 1) / kPageBytes; }
 
-Placement effective(const Buffer& buffer, InitialPlacement policy) {
-  if (buffer.placement == Placement::Private || buffer.placement == Placement::Multicast) return buffer.placement;
+Placement effective(const Buffer& buffer, InitialPlacement policy, bool shared) {
+  if (buffer.placement == Placement::Multicast) return Placement::Multicast;
+  if (buffer.placement == Placement::Private && !shared) return Placement::Private;
   switch (policy) {
     case InitialPlacement::Workload: return buffer.placement;
     case InitialPlacement::Host: return Placement::Host;
@@ -26,7 +27,7 @@ Placement effective(const Buffer& buffer, InitialPlacement policy) {
 }  // namespace
 
 AddressSpace::AddressSpace(const Workload& workload, InitialPlacement policy, unsigned first, unsigned count,
-                           DeviceId host, FrameAllocator& frames, PageSize size)
+                           DeviceId host, FrameAllocator& frames, PageSize size, bool shared)
     : size_(size), first_gpu_(first), gpus_(count) {
   std::uint64_t begin = ~std::uint64_t{0};
   std::uint64_t end = 0;
@@ -42,7 +43,7 @@ AddressSpace::AddressSpace(const Workload& workload, InitialPlacement policy, un
     for (const PageHome& home : workload.page_homes()) place(home, host, frames);
   }
   for (const Buffer& buffer : workload.buffers()) {
-    place(buffer, effective(buffer, policy), policy == InitialPlacement::Blocks, host, frames);
+    place(buffer, effective(buffer, policy, shared), policy == InitialPlacement::Blocks, host, frames);
   }
 }
 

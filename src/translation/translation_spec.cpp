@@ -140,6 +140,12 @@ void UvmSpec::describe(Section& section) {
                               "all when the last one is.");
   section.integer("concurrent_migrations", concurrent_migrations, {1, 65'536}, "pages",
                   "Pages that can migrate at a time.");
+  section.choice<UvmPrefetch>("prefetch", prefetch, {{"none", UvmPrefetch::None}, {"tree", UvmPrefetch::Tree}},
+                              "Which pages of the host follow one that a fault brings to a GPU: none, or tree, which "
+                              "brings the rest of its 64 KiB, and of each larger region up to 2 MiB of which the GPU "
+                              "then has more than `prefetch_threshold`.");
+  section.integer("prefetch_threshold", prefetch_threshold, {1, 100}, "percent",
+                  "With uvm.prefetch tree, the share of a region that a GPU must have before the rest of it follows.");
 }
 
 void AccessCounterSpec::describe(Section& section) {
@@ -170,7 +176,11 @@ void MigrationSpec::describe(Section& section) {
   section.flag("ideal", ideal, "If true, invalidation and transfer of a migrating page take no time and no bandwidth.");
   section.flag("keep_invalidation", keep_invalidation,
                "If true, an ideal migration still pays for its invalidations, and the transfer alone is free.");
-  section.flag("evict", evict, "If true, a GPU whose memory is full evicts its oldest page to the host.");
+  section.flag("evict", evict, "If true, a GPU whose memory is full evicts pages to the host.");
+  section.choice<EvictionUnit>("evict_unit", unit, {{"page", EvictionUnit::Page}, {"block", EvictionUnit::Block}},
+                               "With migration.evict, what a GPU whose memory is full evicts: page is the page that "
+                               "came first, block is all pages of the aligned 2 MiB that no page has come to for "
+                               "longest.");
 }
 
 }  // namespace nearfar

@@ -128,6 +128,9 @@ struct HostMmuSpec : WalkersSpec {
 /// When the driver sends the mappings of a batch: each when it is ready, or all when the last one is.
 enum class BatchReplay : std::uint8_t { PerFault, PerBatch };
 
+/// Which pages follow one that a fault brings to a GPU.
+enum class UvmPrefetch : std::uint8_t { None, Tree };
+
 struct UvmSpec {
   std::uint32_t batch_size = 256;
   Cycle batch_wait = 0;
@@ -136,6 +139,8 @@ struct UvmSpec {
   Cycle fault_software = 0;  // fault_software_cycles
   std::uint32_t concurrent_migrations = 256;
   BatchReplay replay = BatchReplay::PerFault;
+  UvmPrefetch prefetch = UvmPrefetch::None;
+  std::uint32_t prefetch_threshold = 51;  // percent
 
   void describe(Section& section);
 };
@@ -167,11 +172,15 @@ struct InvalidateSpec {
   void describe(Section& section);
 };
 
+/// What leaves a full GPU: the page that came first, or the block of 2 MiB whose last page came first.
+enum class EvictionUnit : std::uint8_t { Page, Block };
+
 struct MigrationSpec {
-  Cycle setup = 0;                 // setup_cycles
-  bool ideal = false;              // invalidation and transfer take no time and no bandwidth
-  bool keep_invalidation = false;  // ideal: the transfer alone
-  bool evict = false;              // a full GPU sends pages back to the host
+  Cycle setup = 0;                         // setup_cycles
+  bool ideal = false;                      // invalidation and transfer take no time and no bandwidth
+  bool keep_invalidation = false;          // ideal: the transfer alone
+  bool evict = false;                      // a full GPU sends pages back to the host
+  EvictionUnit unit = EvictionUnit::Page;  // evict_unit
 
   bool free_invalidation() const { return ideal && !keep_invalidation; }
 

@@ -20,11 +20,12 @@ class Script final : public Workload {
   using Workload::add_copy;
   using Workload::add_copy_in;
   using Workload::add_copy_out;
+  using Workload::add_host_access;
   using Workload::add_host_phase;
   using Workload::add_sync;
 
-  VirtAddr buffer(std::uint64_t bytes, Placement placement) {
-    return allocate("b" + std::to_string(buffers().size()), bytes, placement);
+  VirtAddr buffer(std::uint64_t bytes, Placement placement, const KernelUse& kernels = {}) {
+    return allocate("b" + std::to_string(buffers().size()), bytes, placement, kernels);
   }
   VirtAddr multicast(std::uint64_t bytes, const MulticastMembers& members) {
     return allocate_multicast("b" + std::to_string(buffers().size()), bytes, members);

@@ -68,6 +68,19 @@ TEST(Split, RoundRobinDealsThemOut) {
   EXPECT_EQ(Share(grid(2, 1, 1, Dim::X), Split::RoundRobin, 2, 3, 64).size(), 0U);
 }
 
+RC_GTEST_PROP(Split, RoundRobinOfChunksGivesEachWorkgroupToTheGpuOfItsChunk, ()) {
+  const Launch launch = grid(*rc::gen::inRange(1U, 200U), 1, 1, Dim::X);
+  const unsigned gpus = *rc::gen::inRange(1U, 9U);
+  const unsigned chunk = *rc::gen::inRange(1U, 40U);
+  for (unsigned gpu = 0; gpu < gpus; ++gpu) {
+    std::vector<std::uint64_t> expected;
+    for (std::uint64_t id = 0; id < launch.groups(); ++id) {
+      if (id / chunk % gpus == gpu) expected.push_back(id);
+    }
+    RC_ASSERT(groups_of(Share(launch, Split::RoundRobin, gpu, gpus, 64, chunk)) == expected);
+  }
+}
+
 TEST(Launch, NumbersWorkgroupsXFastest) {
   const Launch launch{.kernel = "k", .groups_x = 3, .groups_y = 4, .groups_z = 2, .size_x = 8, .size_y = 12};
   EXPECT_EQ(launch.waves(64), 2U);

@@ -18,7 +18,12 @@ namespace {
 /// Draws the settings of a machine whose structures hold one, two or a few of everything.
 class MachineDraw {
  public:
-  MachineDraw(std::uint64_t seed, bool posted) : random_(seed, posted ? 5 : 3), posted_(posted) {}
+  MachineDraw(std::uint64_t seed, bool posted, bool hosted)
+      : random_(seed, posted   ? 5
+                      : hosted ? 7
+                               : 3),
+        posted_(posted),
+        hosted_(hosted) {}
 
   Episode draw(std::uint64_t seed) {
     episode_.seed = seed;
@@ -45,6 +50,7 @@ class MachineDraw {
       set(std::string(cache) + ".victim", word({"at_fill", "at_miss"}));
     }
     if (tracked_) directories();
+    if (hosted_) host_work(cached);
     return episode_;
   }
 
@@ -190,7 +196,7 @@ class MachineDraw {
 
   void translation() {
     const std::uint64_t kind = between(0, 9);
-    if (kind < (posted_ ? 7 : 4)) {
+    if (kind < (posted_ ? 7 : hosted_ ? 10 : 4)) {
       stays_ = true;
       set("translation.latency", 0, 3);
       set("placement.initial", word({"workload", "workload", "interleave", "distribute", "host"}));
@@ -302,6 +308,20 @@ class MachineDraw {
     set("finepack.max_payload", 256);
   }
 
+  /// What the host does, and how its data gets to GPUs.
+  void host_work(bool in_l2) {
+    episode_.program.host = true;
+    set("host.cpu.outstanding", pick({1, 2, 4, 16}));
+    set("host.cpu.latency", 0, 20);
+    set("memory.management", word({"placed", "memcpy", "memcpy", "zero-copy", "software-um"}));
+    set("host.dma.chunk", pick({128, 512, 4096}));
+    set("host.dma.outstanding", pick({1, 2, 16}));
+    set("host.llc.remote_lookup", one_in(2) ? "true" : "false");
+    set("gpu.l2.remote_lookup", one_in(2) ? "true" : "false");
+    set("dispatch.chunk", 1, 5);
+    if (in_l2 && !tracked_) set("remote_host_lines", one_in(3) ? "false" : "true");
+  }
+
   void mmu() {
     const char* policy = word({"on-touch", "first-touch", "access-counter", "access-counter", "replication", "pinned"});
     set("translation.kind", "mmu");
@@ -375,6 +395,7 @@ class MachineDraw {
 
   pcg64 random_;
   bool posted_;
+  bool hosted_;
   Episode episode_;
   std::uint64_t line_ = 64;
   std::uint64_t arrays_ = 1;
@@ -408,11 +429,12 @@ std::string Cuts::text() const {
   for (const std::string& setting : set) text += " --set " + setting;
   if (design) text += " --design " + *design;
   if (posted) text += " --posted";
+  if (hosted) text += " --hosted";
   return text;
 }
 
 Episode draw_episode(std::uint64_t seed, const Cuts& cuts) {
-  Episode episode = MachineDraw(seed, cuts.posted).draw(seed);
+  Episode episode = MachineDraw(seed, cuts.posted, cuts.hosted).draw(seed);
   cut(episode.gpus, cuts.gpus);
   ProgramShape& program = episode.program;
   cut(program.launches, cuts.launches);

@@ -30,8 +30,9 @@ struct Cuts {
   std::vector<std::string> without;   ///< actions of the program
   std::vector<std::string> set;       ///< further settings, which win
   std::optional<std::string> design;  ///< in the place of those that were drawn; "baseline" is none
-  bool posted =
-      false;  ///< machines that post their stores, each design at the egress or the switch in turn; programs of stores
+  /// Machines that post their stores, each design at the egress or the switch in turn; programs of stores.
+  bool posted = false;
+  bool hosted = false;  ///< machines whose pages stay, under every management of memory; programs with work of the host
 
   /// As the options of the program.
   std::string text() const;

@@ -94,12 +94,26 @@ RandomProgram::RandomProgram(const ProgramShape& shape) : shape_(shape) {
   }
   for (const std::uint8_t weight : shape.weights) total_weight_ += weight;
   for (unsigned l = 0; l < shape.launches; ++l) {
+    if (shape.host) add_host_work(l);
     Launch launch;
     launch.kernel = "k" + std::to_string(l);
     launch.groups_x = shape.groups;
     launch.size_x = shape.waves * shape.lanes;
     launch.split = shape.split;
     add_launch(launch);
+  }
+  if (shape.host) add_host_work(shape.launches);
+}
+
+/// Up to three ranges of buffers, from a line to all of it.
+void RandomProgram::add_host_work(std::uint64_t seed) {
+  pcg64 random(mix(shape_.seed * 5 + seed), 4);
+  for (std::uint64_t left = random() % 4; left > 0; --left) {
+    const Buffer& buffer = buffers()[random() % buffers().size()];
+    const std::uint64_t first = random() % 3 == 0 ? 0 : random() % buffer.bytes;
+    const std::uint64_t most = buffer.bytes - first;
+    const std::uint64_t bytes = random() % 2 == 0 ? most : 1 + random() % most;
+    add_host_access({buffer.base + first, bytes, random() % 2 == 0});
   }
 }
 

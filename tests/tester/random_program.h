@@ -32,6 +32,7 @@ struct ProgramShape {
   unsigned members = 0;    ///< pages that a page of multicast memory stands for; 0: there is none
   unsigned apart = 1;      ///< pages from one buffer to the next: far enough, and each has a page-table line of its own
   Split split = Split::RoundRobin;
+  bool host = false;  ///< the host reads and writes ranges of the pages before, between and behind the launches
   std::array<std::uint8_t, kActions.size()> weights{};  ///< of each Action
 };
 
@@ -56,6 +57,7 @@ class RandomProgram final : public Workload {
  private:
   /// One of the lines, a hot one every other time.
   VirtAddr pick(std::uint64_t draw) const;
+  void add_host_work(std::uint64_t seed);
   Stream roam(std::uint64_t seed) const;
 
   ProgramShape shape_;

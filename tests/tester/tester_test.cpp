@@ -74,6 +74,17 @@ TEST(RandomTester, MeetsEveryPairAndFindsNothingInMinutes) {
   EXPECT_EQ(never_seen(result.coverage), "") << tables(result.coverage);
 }
 
+/// The host works on the data between launches, under every management of memory.
+TEST(RandomTester, FindsNothingWhereTheHostWorksOnTheData) {
+  SoakOptions options;
+  options.seed = 3'000'000;
+  options.episodes = kSanitized ? 20 : 250;
+  options.cuts.hosted = true;
+  options.jobs = 2;
+  options.episode_time = std::chrono::seconds(kSanitized ? 500 : 120);
+  EXPECT_EQ(failures(soak(options)), "");
+}
+
 /// Every design at the egress, whose stores are followed to the memory that they are written to.
 TEST(RandomTester, FindsNothingInStoresThroughEveryEgress) {
   SoakOptions options;

@@ -64,6 +64,165 @@ TEST(Umh, LaunchesAreThoseOfTheSamples) {
   }
 }
 
+constexpr const char* kPrograms[] = {"BSch", "DCT", "DH", "FW", "FWT", "Hist", "MM",
+                                     "MT",   "MTw", "RD", "RS", "SC2", "SF",   "SLA"};
+
+/// At the study's size, with what its host does.
+std::shared_ptr<const Workload> published(std::string_view name) {
+  std::vector<ParameterSetting> settings = {{"host", 1}};
+  if (name == "MM") settings.push_back({"n", 1024});
+  if (name == "MT") settings.push_back({"width", 1024});
+  return make_workload(name, SizeClass::Paper, settings, 1);
+}
+
+TEST(Umh, KernelsReadAndWriteTheBytesPublished) {
+  constexpr std::uint64_t kKiB = 1024, kMiB = kKiB * kKiB;
+  const std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> expected = {
+      {"BSch", {4 * kMiB, 8 * kMiB}},
+      {"DCT", {4 * kMiB + 256, 4 * kMiB}},
+      {"DH", {8 * kMiB, 8 * kMiB + 16 * kKiB}},
+      {"FW", {0, 512 * kKiB}},
+      {"FWT", {0, kMiB}},
+      {"Hist", {16 * kMiB, 128 * kKiB}},
+      {"MM", {8 * kMiB, 4 * kMiB}},
+      {"MT", {4 * kMiB, 4 * kMiB}},
+      {"MTw", {kMiB, 4 * kMiB}},
+      {"RD", {8 * kMiB, 16 * kKiB}},
+      {"RS", {16 * kMiB, 16 * kMiB}},
+      {"SC2", {kMiB + kKiB, kMiB}},
+      {"SF", {3 * kMiB, 3 * kMiB}},
+      {"SLA", {8 * kMiB, 8 * kMiB + 2 * 32 * kKiB + 2 * 128}}};
+  for (const char* name : kPrograms) {
+    std::uint64_t only_read = 0, written = 0;
+    for (const Buffer& buffer : published(name)->buffers()) {
+      (buffer.kernels.writes ? written : only_read) += buffer.used_bytes();
+    }
+    EXPECT_EQ(only_read, expected.at(name).first) << name;
+    EXPECT_EQ(written, expected.at(name).second) << name;
+  }
+}
+
+/// The steps of a program in letters: launches in a row, and what the host writes and reads, by buffer.
+std::string phases(const Workload& workload) {
+  std::string text;
+  const auto name_at = [&](VirtAddr address) {
+    for (const Buffer& buffer : workload.buffers()) {
+      if (address.value >= buffer.base.value && address.value < buffer.base.value + buffer.bytes) return buffer.name;
+    }
+    return std::string("?");
+  };
+  bool launching = false;
+  for (const Step& step : workload.steps()) {
+    const bool launch = std::holds_alternative<LaunchStep>(step);
+    if (launch && !launching) text += "launch ";
+    launching = launch;
+    if (const auto* access = std::get_if<HostAccess>(&step)) {
+      text += (access->writes ? "+" : "-") + name_at(access->first) + " ";
+    }
+  }
+  return text;
+}
+
+TEST(Umh, TheHostWorksBeforeBetweenAndAfterAsInTheSamples) {
+  EXPECT_EQ(phases(*published("BSch")), "+rand +call +put launch -call -put ");
+  EXPECT_EQ(phases(*published("DH")),
+            "+signal +coefficients +averages launch -averages +signal launch -averages +signal launch -coefficients ");
+  EXPECT_EQ(phases(*published("FW")), "+distance +path launch -distance -path ");
+  EXPECT_EQ(phases(*published("Hist")), "+data +bins launch -bins ");
+  const std::string pass = "launch -buckets +scanned_buckets launch -sorted ";
+  EXPECT_EQ(phases(*published("RS")),
+            "+keys +buckets +scanned_buckets +sorted " + pass + "+keys " + pass + "+keys " + pass + "+keys " + pass);
+  EXPECT_EQ(phases(*published("SLA")), "+input +output +sums +level1_output +level1_sums +top_scan launch -output ");
+  const auto dh = published("DH");
+  std::vector<std::uint64_t> between;
+  for (const Step& step : dh->steps()) {
+    const auto* access = std::get_if<HostAccess>(&step);
+    if (access != nullptr && access->bytes < 1 << 20) between.push_back(access->bytes / 4);
+  }
+  EXPECT_EQ(between, (std::vector<std::uint64_t>{4096, 4096, 4096, 8, 8})) << "the zeroes of the averages come first";
+}
+
+TEST(Umh, TheHostDoesNothingUnlessAskedTo) {
+  for (const char* name : kPrograms) {
+    const auto workload = make_workload(name, SizeClass::Small, {}, 1);
+    EXPECT_EQ(workload->steps().size(), workload->launches().size()) << name;
+  }
+}
+
+/// What a program's kernels do with the bytes of its buffers, in the order of workgroups.
+class Footprint {
+ public:
+  explicit Footprint(const Workload& workload) : workload_(workload) {
+    for (const Buffer& each : workload.buffers()) uses_.push_back({std::vector<bool>(each.bytes), false, false, false});
+    for (std::size_t l = 0; l < workload.launches().size(); ++l) {
+      const Launch& launch = workload.launches()[l];
+      for (std::uint64_t group = 0; group < launch.groups(); ++group) {
+        for (std::uint32_t w = 0; w < launch.waves(64); ++w) run(workload.wavefront(l, launch.wave(group, w, 64)));
+      }
+    }
+  }
+
+  bool loaded(std::size_t buffer) const { return uses_[buffer].loaded; }
+  bool stored(std::size_t buffer) const { return uses_[buffer].stored; }
+  /// Every byte in use was stored, and none was loaded before it.
+  bool overwritten(std::size_t buffer) const {
+    const auto used = static_cast<std::ptrdiff_t>(workload_.buffers()[buffer].used_bytes());
+    const std::vector<bool>& written = uses_[buffer].written;
+    return !uses_[buffer].loaded_before && std::count(written.begin(), written.begin() + used, true) == used;
+  }
+
+ private:
+  struct Use {
+    std::vector<bool> written;  ///< by byte
+    bool loaded, stored, loaded_before;
+  };
+
+  void run(Stream stream) {
+    LaneAddresses addresses;
+    for (Op op = stream.next(); op.kind != OpKind::End; op = stream.next()) {
+      if (op.kind == OpKind::ScalarLoad) {
+        touch(VirtAddr{op.address}, 4, false);
+      } else if (op.kind == OpKind::Load || op.kind == OpKind::Store) {
+        op.lanes(op.operation, 64, addresses);
+        addresses.expand();
+        for (std::uint64_t lanes = addresses.active; lanes != 0; lanes &= lanes - 1) {
+          const VirtAddr address{addresses.address[static_cast<unsigned>(std::countr_zero(lanes))]};
+          touch(address, op.bytes, op.kind == OpKind::Store);
+        }
+      }
+    }
+  }
+
+  void touch(VirtAddr address, std::uint64_t bytes, bool stores) {
+    std::size_t b = workload_.buffers().size() - 1;
+    while (workload_.buffers()[b].base.value > address.value) --b;
+    Use& use = uses_[b];
+    (stores ? use.stored : use.loaded) = true;
+    for (std::uint64_t at = address.value - workload_.buffers()[b].base.value; bytes > 0; ++at, --bytes) {
+      if (stores) use.written.at(at) = true;
+      use.loaded_before |= !stores && !use.written.at(at);
+    }
+  }
+
+  const Workload& workload_;
+  std::vector<Use> uses_;
+};
+
+TEST(Umh, BuffersSayWhatKernelsDoWithThem) {
+  const std::map<std::string, std::vector<ParameterSetting>> smaller = {{"MM", {{"n", 128}}}, {"MT", {{"width", 256}}}};
+  for (const char* name : kPrograms) {
+    const auto found = smaller.find(name);
+    const auto workload = make(name, found == smaller.end() ? std::vector<ParameterSetting>{} : found->second);
+    const Footprint footprint(*workload);
+    for (std::size_t b = 0; b < workload->buffers().size(); ++b) {
+      const Buffer& buffer = workload->buffers()[b];
+      EXPECT_EQ(footprint.loaded(b), buffer.kernels.reads) << name << " " << buffer.name;
+      EXPECT_EQ(footprint.stored(b), buffer.kernels.writes) << name << " " << buffer.name;
+      EXPECT_TRUE(!buffer.kernels.overwrites || footprint.overwritten(b)) << name << " " << buffer.name;
+    }
+  }
+}
+
 TEST(Umh, BlocksOfFourKilobytesAreTouchedByAsManyGpusAsCounted) {
   const auto gpus = [](std::string_view name, std::string_view of, std::vector<ParameterSetting> settings) {
     const auto workload = make(name, std::move(settings));

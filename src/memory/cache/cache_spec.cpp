@@ -50,6 +50,9 @@ void L2Spec::describe(Section& section) {
   section.cycles("tag_latency", tag_latency, {1, 10'000},
                  "Time from the arrival of a request at a bank until hit or miss is known.");
   section.cycles("data_latency", data_latency, {0, 10'000}, "Time from a known hit to its data.");
+  section.flag("remote_lookup", remote_lookup,
+               "If true, requests of other devices pay `tag_latency` too; if false, their lookup is hidden behind the "
+               "memory access that follows it.");
   section.integer("mshrs", mshrs, {1, 4096}, "lines", "MSHRs of each bank for requests of the cache's own device.");
   section.integer("remote_mshrs", remote_mshrs, {1, 4096}, "lines",
                   "MSHRs of each bank that are reserved for requests of other devices.");

@@ -37,6 +37,7 @@ struct L2Spec {
   std::uint32_t banks = 16;
   Cycle tag_latency = 10;           // arrival to hit or miss known
   Cycle data_latency = 20;          // hit known to data out
+  bool remote_lookup = true;        // requests of other devices pay for their lookup
   std::uint32_t mshrs = 64;         // pending lines for the device's own requests, per bank
   std::uint32_t remote_mshrs = 64;  // pending lines reserved for requests of other devices, per bank
   std::uint32_t queue = 64;         // requests of the device's own that may wait at a bank

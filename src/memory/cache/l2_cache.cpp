@@ -50,6 +50,7 @@ L2Cache::L2Cache(Partition& partition, const L2Spec& spec, const DramSpec& dram,
       spec_(spec),
       map_(spec, dram.capacity, line_bytes),
       tag_latency_(spec.tag_latency),
+      remote_tag_latency_(spec.remote_lookup ? spec.tag_latency : 0),
       data_latency_(spec.data_latency),
       queue_(spec.queue),
       mshr_limit_(spec.mshrs),
@@ -104,7 +105,7 @@ void L2Cache::serve(LineRequest* group, bool remote, Spacing arrivals) {
     LineRequestQueue& queue = remote ? bank.remote : bank.own;
     if (queue.empty()) {
       const Cycle extra = pass_port(bank, now + arrivals.at(i)) - now;
-      lookup_ends_ = extra + tag_latency_;
+      lookup_ends_ = extra + lookup_latency(remote);
       const Outcome outcome = act(bank, *group, remote, whole);
       if (outcome != Outcome::Stall) {
         ++acted;
@@ -141,15 +142,16 @@ bool L2Cache::writes_whole(const LineRequest& request, bool first, bool last) co
 /// Takes down what the line of a request has come to, `extra` cycles from now.
 void L2Cache::note(const LineRequest& request, Outcome outcome, Cycle extra, Results& results) {
   const std::uint64_t line = std::uint64_t{1} << request.line.index();
+  const Cycle lookup = lookup_latency(is_remote(request));
   if (outcome == Outcome::Hit) {
-    results.hits.add(line, extra + tag_latency_ + data_latency_, results.spacing);
+    results.hits.add(line, extra + lookup + data_latency_, results.spacing);
     return;
   }
   if (outcome == Outcome::Forwarded) {
     results.forwarded[request.writes() ? 0 : fill_].add(line, extra + tag_latency_, Spacing());
     return;
   }
-  if (request.kind == RequestKind::Write) results.performed.add(line, extra + tag_latency_, results.spacing);
+  if (request.kind == RequestKind::Write) results.performed.add(line, extra + lookup, results.spacing);
   if (outcome == Outcome::Missed) ask_memory(request, extra, results);
 }
 
@@ -181,9 +183,9 @@ void L2Cache::settle(LineRequest* group, bool remote, Results& results) {
   }
   group->mask = hits.mask;
   if (counts_latency(*group)) {
-    latency_.home += hits.count() * (tag_latency_ + data_latency_);
-    latency_.home_wait +=
-        hits.count() * (since_stage_start(partition_.now(), *group) + hits.due - tag_latency_ - data_latency_);
+    const Cycle lookup = lookup_latency(remote) + data_latency_;
+    latency_.home += hits.count() * lookup;
+    latency_.home_wait += hits.count() * (since_stage_start(partition_.now(), *group) + hits.due - lookup);
   }
   if (remote) {
     client_.answer(group, hits.due);
@@ -282,7 +284,7 @@ bool L2Cache::wake_one(Bank& bank, LineRequestQueue& queue, bool remote) {
   if (queue.empty()) return false;
   LineRequest* request = queue.front();
   const Cycle now = partition_.now();
-  lookup_ends_ = std::max(now, bank.port_free) - now + tag_latency_;
+  lookup_ends_ = std::max(now, bank.port_free) - now + lookup_latency(remote);
   const Outcome outcome = act(bank, *request, remote, writes_whole(*request, true, true));
   if (outcome == Outcome::Stall) return false;
   if (lookups_.on()) lookups_.time(*request, since_stage_start(now, *request) + lookup_ends_);

@@ -117,7 +117,8 @@ struct RemoteLines {
   bool cached = false;         ///< lines of other GPUs are kept
   bool fetches = false;        ///< a store to part of a line that is not held also reads the line
   bool tracked = false;        ///< directories invalidate them; else they are dropped at boundaries and fences
-  DeviceId host;               ///< whose lines never are
+  DeviceId host;
+  Bytes largest_memory = 0;  ///< of any device, where lines of the host are kept too; 0: they never are
 };
 
 class L2Cache final : public LowerLevel, public DramClient {
@@ -312,13 +313,19 @@ class L2Cache final : public LowerLevel, public DramClient {
   static constexpr Waiter kBankWaiter = 0x8000;
 
   /// Whether requests for lines of a device go on to it without a look at the tags.
-  bool passes(DeviceId home) const { return home != partition_.device() && (!remote_.cached || home == remote_.host); }
+  bool passes(DeviceId home) const {
+    return home != partition_.device() && (!remote_.cached || (home == remote_.host && remote_.largest_memory == 0));
+  }
   Bank& bank_of(PhysLine line) { return banks_[map_.bank_of(line)]; }
   PhysLine line_of(const Bank& bank, TagArray::Slot slot) const {
     return map_.line_of(bank.index, bank.tags.key(slot), partition_.device(), (bank.tags.state(slot) & kRemote) != 0);
   }
   std::uint64_t key(PhysLine line) const { return map_.key(line); }
   std::uint64_t remote_key(PhysLine line) const { return map_.remote_key(line); }
+
+  /// What a lookup takes before hit or miss is known.
+  Cycle lookup_latency(bool remote) const { return remote ? remote_tag_latency_ : tag_latency_; }
+  bool is_remote(const LineRequest& request) const { return request.requester() != partition_.device(); }
 
   // l2_cache.cpp: requests, whatever they are for.
   Cycle pass_port(Bank& bank, Cycle arrival);
@@ -409,6 +416,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   L2Spec spec_;
   L2AddressMap map_;
   Cycle tag_latency_;
+  Cycle remote_tag_latency_;  ///< of other devices' requests
   Cycle data_latency_;
   std::uint32_t queue_;
   std::uint32_t mshr_limit_;

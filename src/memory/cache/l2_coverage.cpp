@@ -15,6 +15,7 @@ L2Event request_event(const LineRequest& request, bool remote, bool whole) {
     case RequestKind::ScalarRead: return remote ? L2Event::RemoteScalarRead : L2Event::OwnScalarRead;
     case RequestKind::TableRead: return L2Event::TableRead;
     case RequestKind::Fetch:
+    case RequestKind::HostRead:
     case RequestKind::Read: return remote ? L2Event::RemoteRead : L2Event::OwnRead;
   }
   return L2Event::OwnRead;

@@ -127,7 +127,7 @@ void L2Cache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
 
 void L2Cache::ask_memory(const LineRequest& request, Cycle extra, Results& results) {
   const std::uint64_t line = std::uint64_t{1} << request.line.index();
-  const Cycle lookup = extra + tag_latency_;
+  const Cycle lookup = extra + lookup_latency(is_remote(request));
   const Cycle complete = dram_->book_read(request.line);
   if (complete == kNever) {
     LineRequest* single = part(request, line);
@@ -148,7 +148,7 @@ void L2Cache::ask_memory(const LineRequest& request, Cycle extra, Results& resul
 
 /// The lines that memory is asked for together will fill together.
 void L2Cache::send_missing(const LineRequest& request, Results& results) {
-  const Cycle lookup = results.missing_extra + tag_latency_;
+  const Cycle lookup = results.missing_extra + lookup_latency(is_remote(request));
   LineRequest* lines = part(request, results.missing.mask);
   charge_lookup(*lines, results.missing.count(), lookup);
   lines->stage_start = static_cast<std::uint32_t>(partition_.now() + lookup);
@@ -159,8 +159,9 @@ void L2Cache::send_missing(const LineRequest& request, Results& results) {
 /// The lookup of lines that go on, from their arrival: the tags' own time, and what they waited for it.
 void L2Cache::charge_lookup(const LineRequest& request, std::uint64_t lines, Cycle lookup) {
   if (!counts_latency(request)) return;
-  latency_.home += lines * tag_latency_;
-  latency_.home_wait += lines * (lookup - tag_latency_);
+  const Cycle tags = lookup_latency(is_remote(request));
+  latency_.home += lines * tags;
+  latency_.home_wait += lines * (lookup - tags);
 }
 
 void L2Cache::on_fill(LineRequest* request) {

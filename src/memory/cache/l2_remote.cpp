@@ -80,6 +80,7 @@ void InvalidationStats::describe(StatVisitor& visitor) {
 void L2Cache::route_remote(const RemoteLines& remote) {
   remote_ = remote;
   if (!remote_.cached) return;
+  if (remote_.largest_memory != 0) map_ = L2AddressMap(spec_, remote_.largest_memory, line_bytes_);
   // Tags now say at home in which device a line is.
   const std::uint64_t sets = spec_.size / line_bytes_ / spec_.ways / spec_.banks;
   lookups_.start(remote_.host.value);

@@ -43,14 +43,13 @@ void L2Cache::trace(const Bank& bank, const LineRequest& request, Outcome outcom
   const bool at_home = request.line.device() == partition_.device();
   const LookupNames& names = lookup_names(request.kind, at_home);
   const Cycle start = partition_.now() + extra;
+  const Cycle lookup = lookup_latency(is_remote(request));
   switch (outcome) {
-    case Outcome::Hit:
-      timeline_->served(bank.index, request, names.hit, start, start + tag_latency_ + data_latency_);
-      return;
-    case Outcome::Done: timeline_->served(bank.index, request, names.hit, start, start + tag_latency_); return;
+    case Outcome::Hit: timeline_->served(bank.index, request, names.hit, start, start + lookup + data_latency_); return;
+    case Outcome::Done: timeline_->served(bank.index, request, names.hit, start, start + lookup); return;
     case Outcome::Missed:
       timeline_->waits(bank.index, request, names.miss, start, 0);
-      timeline_->ask_memory(extra + tag_latency_);
+      timeline_->ask_memory(extra + lookup);
       return;
     case Outcome::Merged:
       timeline_->waits(bank.index, request, names.merge, start, at_home ? std::uint8_t{0} : fill_);

@@ -20,6 +20,9 @@ UvmDriver::UvmDriver(Partition& partition, const UvmOptions& options, FrameAlloc
       records_(options, frames),
       answers_(partition, options, tables, messenger),
       migrations_(partition, options, {records_, answers_, tables, messenger, parts, stats_, oracle}, *this),
+      prefetcher_(options.uvm.prefetch == UvmPrefetch::Tree
+                      ? std::make_unique<TreePrefetcher>(options, records_, migrations_)
+                      : nullptr),
       fetch_handler_(partition.add_handler<&UvmDriver::on_fetch>(this)),
       batch_handler_(partition.add_handler<&UvmDriver::on_batch>(this)),
       act_handler_(partition.add_handler<&UvmDriver::on_act>(this)) {}
@@ -123,7 +126,20 @@ void UvmDriver::decide(Fault* fault) {
     return;
   }
   if (action != PlacementAction::Upgrade && !make_room(fault->gpu, fault)) return;
-  migrations_.start(fault->page, action, fault->gpu, fault, deciding_);
+  const bool from_host = r.owner.device() == options_.host;
+  const PageKey page = fault->page;
+  const DeviceId gpu = fault->gpu;
+  migrations_.start(page, action, gpu, fault, deciding_);
+  if (prefetcher_ && from_host) prefetch(page, gpu);
+}
+
+/// Pages that the prefetcher names follow, as long as there is room for them.
+void UvmDriver::prefetch(PageKey page, DeviceId gpu) {
+  for (const PageKey next : prefetcher_->behind(page, gpu)) {
+    if (migrations_.full() || !records_.has_free_frame(gpu)) return;
+    ++prefetcher_->stats().pages;
+    migrations_.start(next, PlacementAction::Move, gpu, nullptr, AnswerSender::kNoBatch);
+  }
 }
 
 /// A fault whose GPU has had a mapping from another device: it is closed, if that mapping is what it would get.
@@ -180,8 +196,7 @@ bool UvmDriver::make_room(DeviceId gpu, Fault* fault) {
   if (fault != nullptr) records_.waiting(gpu).push(fault);
   if (records_.is_evicting(gpu)) return false;
   // Where the page is replicated, all its copies are given up.
-  const PageKey victim = records_.begin_eviction(gpu);
-  if (victim != PageKey{}) {
+  for (const PageKey victim : records_.begin_eviction(gpu)) {
     migrations_.start(victim, PlacementAction::Move, options_.host, nullptr, AnswerSender::kNoBatch);
   }
   return false;

@@ -21,6 +21,7 @@
 #include "translation/uvm/migration.h"
 #include "translation/uvm/placement.h"
 #include "translation/uvm/records.h"
+#include "translation/uvm/tree_prefetcher.h"
 #include "translation/uvm/uvm_stats.h"
 
 namespace nearfar {
@@ -64,6 +65,8 @@ class UvmDriver final : public MigrationClient {
   void migration_ended(std::span<const DeviceId> places, FaultQueue parked) override;
 
   UvmStats& stats() { return stats_; }
+  /// None where nothing is fetched ahead.
+  TreePrefetcher* prefetcher() { return prefetcher_.get(); }
   /// A batch that is not complete has a migration.
   bool idle() const { return migrations_.idle() && input_.empty() && waiting_.empty() && !busy_ && handed_on_.empty(); }
   std::string describe_waiting() const;
@@ -78,6 +81,7 @@ class UvmDriver final : public MigrationClient {
   void decide(Fault* fault);
   void decide_all(FaultQueue faults, LatencyComponent waited);
   bool close_answered(Fault* fault, const PageRecord& record);
+  void prefetch(PageKey page, DeviceId gpu);
   void map(Fault* fault, PageRecord& record);
   void move_requested(const Message& message);
   bool make_room(DeviceId gpu, Fault* fault);
@@ -93,6 +97,7 @@ class UvmDriver final : public MigrationClient {
   PageRecords records_;
   AnswerSender answers_;
   Migrations migrations_;
+  std::unique_ptr<TreePrefetcher> prefetcher_;
   Forwarder* forwarder_ = nullptr;
   FaultQueue input_;
   std::vector<Fault*> batch_;                  ///< being fetched

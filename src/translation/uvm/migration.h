@@ -56,6 +56,8 @@ class Migrations {
   std::size_t count() const { return migrations_.size(); }
   /// A page moves to a device, for a fault or none. Its answer belongs to `batch`.
   void start(PageKey page, PlacementAction action, DeviceId to, Fault* fault, std::uint32_t batch);
+  /// Where a page that is moving goes.
+  DeviceId destination(PageKey page) const { return migrations_.at(page.value).to.device(); }
   /// A fault waits for a page that is moving.
   void park(Fault* fault) { migrations_.at(fault->page.value).parked.push(fault); }
   /// A GPU is sent a mapping of a page where it lies.

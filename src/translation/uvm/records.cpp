@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "config/error.h"
 #include "sim/error.h"
@@ -15,13 +16,15 @@ void PageRecords::add_process(Pid pid, std::uint64_t first, std::uint64_t pages)
   processes_[pid].pages.resize(pages);
 }
 
-PageRecord& PageRecords::of(PageKey page) {
+PageRecord* PageRecords::find(PageKey page) {
   Process& process = processes_[page.pid()];
   const std::uint64_t index = page.number() - process.first;
-  if (index >= process.pages.size() || !process.pages[index].exists) {
-    throw SimulationError(fmt::format("a wavefront touched page {:#x}, which belongs to no buffer", page.number()));
-  }
-  return process.pages[index];
+  return index < process.pages.size() && process.pages[index].exists ? &process.pages[index] : nullptr;
+}
+
+PageRecord& PageRecords::of(PageKey page) {
+  if (PageRecord* record = find(page)) return *record;
+  throw SimulationError(fmt::format("a wavefront touched page {:#x}, which belongs to no buffer", page.number()));
 }
 
 void PageRecords::note_resident(PhysPage frame) {
@@ -57,22 +60,44 @@ void PageRecords::give_frame(PageKey page, PhysPage frame) {
   if (resident != pool.residents.end()) pool.residents.erase(resident);
 }
 
-PageKey PageRecords::begin_eviction(DeviceId gpu) {
+std::vector<PageKey> PageRecords::begin_eviction(DeviceId gpu) {
   FramePool& pool = pools_[gpu.value];
   if (pool.residents.empty()) {
     throw InputError(
         fmt::format("GPU {} has no room for another page: none of its {} pages can be evicted (gpu.dram.capacity).",
                     gpu.value, gpu_pages_));
   }
-  const auto victim = std::ranges::find_if(pool.residents, [&](PageKey page) { return !of(page).moving; });
-  if (victim != pool.residents.end()) pool.evicting = *victim;
+  if (unit_ == EvictionUnit::Block) {
+    pool.evicting = oldest_block(pool);
+  } else {
+    const auto victim = std::ranges::find_if(pool.residents, [&](PageKey page) { return !of(page).moving; });
+    if (victim != pool.residents.end()) pool.evicting = {*victim};
+  }
   return pool.evicting;
 }
 
-void PageRecords::end_eviction(PageKey page) {
-  for (FramePool& pool : pools_) {
-    if (pool.evicting == page) pool.evicting = {};
+/// Residents are in order of arrival, so that the last of a block to come says when the block was in use.
+std::vector<PageKey> PageRecords::oldest_block(const FramePool& pool) {
+  std::map<PageKey, std::size_t> last;
+  std::map<PageKey, bool> can_leave;
+  for (std::size_t i = 0; i < pool.residents.size(); ++i) {
+    const PageKey block = block_of(pool.residents[i]);
+    last[block] = i;
+    can_leave[block] |= !of(pool.residents[i]).moving;
   }
+  const PageKey* oldest = nullptr;
+  for (const auto& [block, when] : last) {
+    if (can_leave.at(block) && (oldest == nullptr || when < last.at(*oldest))) oldest = &block;
+  }
+  std::vector<PageKey> pages;
+  for (const PageKey page : pool.residents) {
+    if (oldest != nullptr && block_of(page) == *oldest && !of(page).moving) pages.push_back(page);
+  }
+  return pages;
+}
+
+void PageRecords::end_eviction(PageKey page) {
+  for (FramePool& pool : pools_) std::erase(pool.evicting, page);
 }
 
 }  // namespace nearfar

@@ -21,15 +21,20 @@ class BlackScholes final : public Workload {
  public:
   explicit BlackScholes(const Parameters& parameters)
       : width_(grid_width(parameters["samples"])),
-        rand_(allocate("rand", kVector * width_ * width_, Placement::Interleave)),
-        call_(allocate("call", kVector * width_ * width_, Placement::Interleave)),
-        put_(allocate("put", kVector * width_ * width_, Placement::Interleave)) {
+        rand_(allocate("rand", kVector * width_ * width_, Placement::Interleave, kOnlyRead)),
+        call_(allocate("call", kVector * width_ * width_, Placement::Interleave, kOverwritten)),
+        put_(allocate("put", kVector * width_ * width_, Placement::Interleave, kOverwritten)) {
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     add_launch({.kernel = "black_scholes",
                 .groups_x = static_cast<std::uint32_t>(width_ / kSide),
                 .groups_y = static_cast<std::uint32_t>(width_ / kSide),
                 .size_x = kSide,
                 .size_y = kSide,
                 .split = Split::RoundRobin});
+    if (!host) return;
+    add_host_read(call_);
+    add_host_read(put_);
   }
 
   Stream wavefront(std::size_t, const Wave& wave) const override {
@@ -65,7 +70,8 @@ WorkloadInfo info() {
           .suite = "AMD APP SDK",
           .sentence = "Streaming: every line once; long arithmetic in between.",
           .parameters = {sized("samples", "samples asked for; the sample rounds them down to a square grid",
-                               {262144, 67108864, 2097152}, 1, std::uint64_t{1} << 32)}};
+                               {262144, 67108864, 2097152}, 1, std::uint64_t{1} << 32),
+                         host_parameter()}};
 }
 
 }  // namespace

@@ -12,11 +12,14 @@ class Dct final : public Workload {
   explicit Dct(const Parameters& parameters)
       : width_(parameters["width"]),
         third_sdk_(parameters["sdk"] == 3),
-        input_(allocate("input", 4 * width_ * width_, Placement::Interleave)),
-        output_(allocate("output", 4 * width_ * width_, Placement::Interleave)),
-        matrix_(allocate("dct8x8", 4 * kSide * kSide, Placement::Interleave)),
-        transposed_(third_sdk_ ? allocate("dct8x8_transposed", 4 * kSide * kSide, Placement::Interleave) : matrix_) {
+        input_(allocate("input", 4 * width_ * width_, Placement::Interleave, kOnlyRead)),
+        output_(allocate("output", 4 * width_ * width_, Placement::Interleave, kOverwritten)),
+        matrix_(allocate("dct8x8", 4 * kSide * kSide, Placement::Interleave, kOnlyRead)),
+        transposed_(third_sdk_ ? allocate("dct8x8_transposed", 4 * kSide * kSide, Placement::Interleave, kOnlyRead)
+                               : matrix_) {
     const auto blocks = static_cast<std::uint32_t>(width_ / kSide);
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     add_launch({.kernel = "dct",
                 .groups_x = blocks,
                 .groups_y = blocks,
@@ -24,6 +27,7 @@ class Dct final : public Workload {
                 .size_y = kSide,
                 .local_bytes = sizeof(float) * kSide * kSide,
                 .split = Split::RoundRobin});
+    if (host) add_host_read(output_);
   }
 
   Stream wavefront(std::size_t, const Wave& wave) const override {
@@ -90,7 +94,7 @@ WorkloadInfo info() {
           .suite = "AMD APP SDK",
           .sentence = "Blocks of 8×8: neighbouring workgroups, which are on different GPUs, share every line.",
           .parameters = {sized("width", "pixels on a side of the image", {512, 4096, 1024}, kSide, 1 << 15, kSide),
-                         constant("sdk", "version of the SDK: 2 or 3", 2, 2, 3)}};
+                         constant("sdk", "version of the SDK: 2 or 3", 2, 2, 3), host_parameter()}};
 }
 
 }  // namespace

@@ -12,14 +12,19 @@ class HaarWavelet final : public Workload {
  public:
   explicit HaarWavelet(const Parameters& parameters)
       : third_sdk_(parameters["sdk"] == 3),
-        signal_(allocate("signal", 4 * parameters["n"], Placement::Interleave)),
-        coefficients_(allocate("coefficients", 4 * parameters["n"], Placement::Interleave)),
-        averages_(allocate("averages", 4 * parameters["n"], Placement::Interleave)) {
+        signal_(allocate("signal", 4 * parameters["n"], Placement::Interleave, kOnlyRead)),
+        coefficients_(allocate("coefficients", 4 * parameters["n"], Placement::Interleave, {.reads = false})),
+        averages_(allocate("averages", 4 * parameters["n"], Placement::Interleave,
+                           {.reads = false, .overwrites = true, .bytes = 4 * averages_of(parameters.log2("n"))})) {
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     for (unsigned left = parameters.log2("n"); left > 0; left -= std::min(left, kLevels)) {
       const std::uint32_t group = 1U << (std::min(left, kLevels) - 1);
       add_launch(linear_launch("dwt_haar_1d", std::uint64_t{1} << (left - 1), group, Split::RoundRobin,
                                sizeof(float) * 2 * group));
+      if (host && left > kLevels) make_next_signal(4 * averages_of(left));
     }
+    if (host) add_host_read(coefficients_);
   }
 
   Stream wavefront(std::size_t launch, const Wave& wave) const override {
@@ -31,6 +36,14 @@ class HaarWavelet final : public Workload {
   }
 
  private:
+  /// How many a launch makes of a signal of 2^`levels` samples.
+  static std::uint64_t averages_of(unsigned levels) { return std::uint64_t{1} << (levels - std::min(levels, kLevels)); }
+  /// The host takes what a launch has left of the signal as that of the next launch.
+  void make_next_signal(std::uint64_t bytes) {
+    add_host_access({averages_, bytes, false});
+    add_host_access({signal_, bytes, true});
+  }
+
   struct At {
     std::uint64_t group, length;      ///< of the signal
     std::uint32_t first, size;        ///< local id of lane 0, items in the workgroup
@@ -84,7 +97,7 @@ WorkloadInfo info() {
           .suite = "AMD APP SDK",
           .sentence = "Streaming: pieces of a signal are halved in local memory, with a store at every level.",
           .parameters = {sized("n", "samples of the signal, a power of two", {1 << 18, 1 << 25, 1 << 21}, 2, 1 << 28),
-                         constant("sdk", "version of the SDK: 2 or 3", 2, 2, 3)}};
+                         constant("sdk", "version of the SDK: 2 or 3", 2, 2, 3), host_parameter()}};
 }
 
 }  // namespace

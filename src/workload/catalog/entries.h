@@ -63,6 +63,14 @@ inline WorkloadParameter constant(std::string name, std::string sentence, std::u
   return sized(std::move(name), std::move(sentence), {value, value, value}, minimum, maximum, step);
 }
 
+/// Whether a program's host works on its data too, where the suite's own does.
+inline WorkloadParameter host_parameter() {
+  return constant("host",
+                  "1: the host fills the buffers before the launches, works on them between launches as the sample "
+                  "does, and reads the results; 0: the launches alone",
+                  0, 0, 1);
+}
+
 /// A grid in one dimension that has room for `items`; the last workgroup may be partly idle.
 inline Launch linear_launch(std::string kernel, std::uint64_t items, std::uint32_t group, Split split,
                             std::uint64_t local_bytes = 0) {

@@ -15,8 +15,10 @@ class FloydWarshall final : public Workload {
       : n_(parameters["n"]),
         improved_(floyd_warshall_rounds(parameters.u32("n"), seed).improved),
         distance_(allocate("distance", 4 * n_ * n_, Placement::Interleave)),
-        path_(allocate("path", 4 * n_ * n_, Placement::Interleave)) {
+        path_(allocate("path", 4 * n_ * n_, Placement::Interleave, {.reads = false})) {
     const auto groups = static_cast<std::uint32_t>(n_ / kSide);
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     for (std::uint64_t k = 0; k < n_; ++k) {
       add_launch({.kernel = "floyd_warshall",
                   .groups_x = groups,
@@ -25,6 +27,9 @@ class FloydWarshall final : public Workload {
                   .size_y = kSide,
                   .split = Split::RoundRobin});
     }
+    if (!host) return;
+    add_host_read(distance_);
+    add_host_read(path_);
   }
 
   Stream wavefront(std::size_t launch, const Wave& wave) const override {
@@ -75,7 +80,7 @@ WorkloadInfo info() {
           .title = "all shortest paths, Floyd-Warshall",
           .suite = "AMD APP SDK",
           .sentence = "A row and a column for everybody in each of many launches; all GPUs read and write all pages.",
-          .parameters = {sized("n", "vertices", {64, 384, 256}, kSide, 1024, kSide)}};
+          .parameters = {sized("n", "vertices", {64, 384, 256}, kSide, 1024, kSide), host_parameter()}};
 }
 
 }  // namespace

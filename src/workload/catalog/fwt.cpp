@@ -13,9 +13,12 @@ class WalshTransform final : public Workload {
   explicit WalshTransform(const Parameters& parameters)
       : array_(allocate("array", 4 * parameters["n"], Placement::Interleave)) {
     const unsigned steps = parameters.log2("n");
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     for (unsigned i = 0; i < steps; ++i) {
       add_launch(linear_launch("fast_walsh_transform", parameters["n"] / 2, kGroup, Split::RoundRobin));
     }
+    if (host) add_host_read(array_);
   }
 
   Stream wavefront(std::size_t launch, const Wave& wave) const override {
@@ -51,7 +54,8 @@ WorkloadInfo info() {
           .title = "fast Walsh transform",
           .suite = "AMD APP SDK",
           .sentence = "A butterfly in place: partners at every power of two, so lines change GPUs with every launch.",
-          .parameters = {sized("n", "elements, a power of two", {1 << 14, 1 << 22, 1 << 18}, 512, 1 << 28)}};
+          .parameters = {sized("n", "elements, a power of two", {1 << 14, 1 << 22, 1 << 18}, 512, 1 << 28),
+                         host_parameter()}};
 }
 
 }  // namespace

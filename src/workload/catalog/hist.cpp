@@ -14,10 +14,13 @@ class Histogram final : public Workload {
       : third_sdk_(parameters["sdk"] == 3),
         loads_(third_sdk_ ? 32 : 256),
         bytes_(third_sdk_ ? 16 : 4),
-        data_(allocate("data", 4 * parameters["width"] * parameters["width"], Placement::Interleave)),
-        bins_(allocate("bins", 4 * kBins * groups(parameters), Placement::Interleave)) {
+        data_(allocate("data", 4 * parameters["width"] * parameters["width"], Placement::Interleave, kOnlyRead)),
+        bins_(allocate("bins", 4 * kBins * groups(parameters), Placement::Interleave, kOverwritten)) {
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     add_launch(linear_launch("histogram", groups(parameters) * kGroup, kGroup, Split::RoundRobin,
                              std::uint64_t{kBins} * kGroup));
+    if (host) add_host_read(bins_);
   }
 
   Stream wavefront(std::size_t, const Wave& wave) const override { return count(wave.group_x, wave.local(0)); }
@@ -61,7 +64,7 @@ WorkloadInfo info() {
           .suite = "AMD APP SDK",
           .sentence = "Streaming: long runs of the image a workgroup, one small histogram each.",
           .parameters = {sized("width", "pixels on a side of the image", {512, 8192, 2048}, 256, 1 << 15, 256),
-                         constant("sdk", "version of the SDK: 2 or 3", 2, 2, 3)}};
+                         constant("sdk", "version of the SDK: 2 or 3", 2, 2, 3), host_parameter()}};
 }
 
 }  // namespace

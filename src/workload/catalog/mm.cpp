@@ -14,10 +14,12 @@ class Multiply final : public Workload {
   explicit Multiply(const Parameters& parameters)
       : n_(parameters["n"]),
         local_rows_(parameters["a_rows"] == 1),
-        a_(allocate("A", 4 * n_ * n_, Placement::Distribute)),
-        b_(allocate("B", 4 * n_ * n_, Placement::Distribute)),
-        c_(allocate("C", 4 * n_ * n_, Placement::Distribute)) {
+        a_(allocate("A", 4 * n_ * n_, Placement::Distribute, kOnlyRead)),
+        b_(allocate("B", 4 * n_ * n_, Placement::Distribute, kOnlyRead)),
+        c_(allocate("C", 4 * n_ * n_, Placement::Distribute, kOverwritten)) {
     const auto blocks = static_cast<std::uint32_t>(n_ / kBlock);
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     add_launch({.kernel = "multiply",
                 .groups_x = blocks,
                 .groups_y = blocks,
@@ -26,6 +28,7 @@ class Multiply final : public Workload {
                 .local_bytes = sizeof(float) * kBlock * kBlock,
                 .split = Split::Offset,
                 .split_dim = Dim::Y});
+    if (host) add_host_read(c_);
   }
 
   Stream wavefront(std::size_t, const Wave& wave) const override {
@@ -112,7 +115,8 @@ WorkloadInfo info() {
                       .medium = 0,
                       .paper = 0,
                       .minimum = 0,
-                      .maximum = 1}}};
+                      .maximum = 1},
+                     host_parameter()}};
 }
 
 std::shared_ptr<const Workload> make(const Parameters& parameters, std::uint64_t) {

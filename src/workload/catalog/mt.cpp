@@ -13,9 +13,11 @@ class Transpose final : public Workload {
  public:
   explicit Transpose(const Parameters& parameters)
       : width_(parameters["width"]),
-        input_(allocate("input", 4 * width_ * width_, Placement::Distribute)),
-        output_(allocate("output", 4 * width_ * width_, Placement::Distribute)) {
+        input_(allocate("input", 4 * width_ * width_, Placement::Distribute, kOnlyRead)),
+        output_(allocate("output", 4 * width_ * width_, Placement::Distribute, kOverwritten)) {
     const auto blocks = static_cast<std::uint32_t>(width_ / kBlock);
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     add_launch({.kernel = "transpose",
                 .groups_x = blocks,
                 .groups_y = blocks,
@@ -24,6 +26,7 @@ class Transpose final : public Workload {
                 .local_bytes = sizeof(float) * kBlock * kBlock,
                 .split = Split::Offset,
                 .split_dim = Dim::X});
+    if (host) add_host_read(output_);
   }
 
   Stream wavefront(std::size_t, const Wave& wave) const override {
@@ -83,7 +86,8 @@ WorkloadInfo info() {
                           .paper = 2048,
                           .minimum = kBlock,
                           .maximum = 1 << 17,
-                          .step = kBlock}}};
+                          .step = kBlock},
+                         host_parameter()}};
 }
 
 std::shared_ptr<const Workload> make(const Parameters& parameters, std::uint64_t) {

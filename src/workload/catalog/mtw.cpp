@@ -13,14 +13,17 @@ class MersenneTwister final : public Workload {
   explicit MersenneTwister(const Parameters& parameters)
       : width_(parameters["width"]),
         factor_(parameters["factor"]),
-        seeds_(allocate("seeds", kVector * width_ * width_, Placement::Interleave)),
-        result_(allocate("result", kVector * width_ * width_ * factor_, Placement::Interleave)) {
+        seeds_(allocate("seeds", kVector * width_ * width_, Placement::Interleave, kOnlyRead)),
+        result_(allocate("result", kVector * width_ * width_ * factor_, Placement::Interleave, kOverwritten)) {
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     add_launch({.kernel = "gaussian",
                 .groups_x = static_cast<std::uint32_t>(width_ / kSide),
                 .groups_y = static_cast<std::uint32_t>(width_ / kSide),
                 .size_x = kSide,
                 .size_y = kSide,
                 .split = Split::RoundRobin});
+    if (host) add_host_read(result_);
   }
 
   Stream wavefront(std::size_t, const Wave& wave) const override {
@@ -58,7 +61,7 @@ WorkloadInfo info() {
           .suite = "AMD APP SDK",
           .sentence = "Streaming: every line of the result is written by several instructions, a piece each.",
           .parameters = {sized("width", "items on a side of the grid", {256, 1536, 256}, kSide, 1 << 14, kSide),
-                         sized("factor", "vectors that each item makes", {2, 4, 4}, 2, 8, 2)}};
+                         sized("factor", "vectors that each item makes", {2, 4, 4}, 2, 8, 2), host_parameter()}};
 }
 
 }  // namespace

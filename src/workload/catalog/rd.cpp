@@ -11,9 +11,12 @@ constexpr std::uint64_t kVector = 16;
 class Reduction final : public Workload {
  public:
   explicit Reduction(const Parameters& parameters)
-      : input_(allocate("input", 4 * parameters["n"], Placement::Interleave)),
-        output_(allocate("output", kVector * (parameters["n"] / 8 / kGroup), Placement::Interleave)) {
+      : input_(allocate("input", 4 * parameters["n"], Placement::Interleave, kOnlyRead)),
+        output_(allocate("output", kVector * (parameters["n"] / 8 / kGroup), Placement::Interleave, kOverwritten)) {
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     add_launch(linear_launch("reduce", parameters["n"] / 8, kGroup, Split::RoundRobin, kVector * kGroup));
+    if (host) add_host_read(output_);
   }
 
   Stream wavefront(std::size_t, const Wave& wave) const override {
@@ -52,7 +55,8 @@ WorkloadInfo info() {
           .title = "reduction",
           .suite = "AMD APP SDK",
           .sentence = "Streaming: every line by two loads, one short store a workgroup.",
-          .parameters = {sized("n", "elements to add up", {1 << 18, 1 << 26, 1 << 21}, 2048, 1 << 30, 2048)}};
+          .parameters = {sized("n", "elements to add up", {1 << 18, 1 << 26, 1 << 21}, 2048, 1 << 30, 2048),
+                         host_parameter()}};
 }
 
 }  // namespace

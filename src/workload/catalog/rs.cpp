@@ -46,15 +46,22 @@ class RadixSortProgram final : public Workload {
  public:
   RadixSortProgram(const Parameters& parameters, std::uint64_t seed)
       : positions_(sort_by_radix(parameters["n"], seed).positions),
-        keys_(allocate("keys", 4 * parameters["n"], Placement::Interleave)),
-        buckets_(allocate("buckets", 4 * parameters["n"], Placement::Interleave)),
-        scanned_(allocate("scanned_buckets", 4 * parameters["n"], Placement::Interleave)),
-        sorted_(allocate("sorted", 4 * parameters["n"], Placement::Interleave)) {
+        keys_(allocate("keys", 4 * parameters["n"], Placement::Interleave, kOnlyRead)),
+        buckets_(allocate("buckets", 4 * parameters["n"], Placement::Interleave, kOverwritten)),
+        scanned_(allocate("scanned_buckets", 4 * parameters["n"], Placement::Interleave, kOnlyRead)),
+        sorted_(allocate("sorted", 4 * parameters["n"], Placement::Interleave, kOverwritten)) {
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
+    const auto launch = [&](const char* kernel) {
+      add_launch(linear_launch(kernel, parameters["n"] / kOwned, kGroup, Split::RoundRobin, 32 << 10));
+    };
     for (std::uint32_t pass = 0; pass < RadixSort::kPasses; ++pass) {
-      for (const char* kernel : {"histogram", "permute"}) {
-        add_launch(linear_launch(kernel, parameters["n"] / kOwned, kGroup, Split::RoundRobin, 32 << 10));
-      }
+      launch("histogram");
+      if (host) pass_on(buckets_, scanned_);
+      launch("permute");
+      if (host && pass + 1 < RadixSort::kPasses) pass_on(sorted_, keys_);
     }
+    if (host) add_host_read(sorted_);
   }
 
   Stream wavefront(std::size_t launch, const Wave& wave) const override {
@@ -62,6 +69,12 @@ class RadixSortProgram final : public Workload {
   }
 
  private:
+  /// The host makes one buffer of another: it scans the buckets, or takes what is sorted so far as keys.
+  void pass_on(VirtAddr from, VirtAddr to) {
+    add_host_read(from);
+    add_host_write(to);
+  }
+
   Stream histogram(std::uint64_t first) const {
     std::uint64_t i = 0;
     const auto key = load(4, [&](unsigned lane) { return keys_ + 4 * (kOwned * (first + lane) + i); });
@@ -115,12 +128,13 @@ class RadixSortProgram final : public Workload {
 };
 
 WorkloadInfo info() {
-  return {.name = "RS",
-          .title = "radix sort",
-          .suite = "AMD APP SDK",
-          .sentence = "Strides of 1 KiB, 64 lines a load, and keys scattered over an array that all GPUs write.",
-          .parameters = {
-              sized("n", "keys to sort", {1 << 15, 1 << 19, 1 << 21}, kGroup * kOwned, 1 << 26, kGroup * kOwned)}};
+  return {
+      .name = "RS",
+      .title = "radix sort",
+      .suite = "AMD APP SDK",
+      .sentence = "Strides of 1 KiB, 64 lines a load, and keys scattered over an array that all GPUs write.",
+      .parameters = {sized("n", "keys to sort", {1 << 15, 1 << 19, 1 << 21}, kGroup * kOwned, 1 << 26, kGroup * kOwned),
+                     host_parameter()}};
 }
 
 }  // namespace

@@ -16,10 +16,13 @@ class ClippedConvolution final : public Workload {
         height_(parameters["height"]),
         half_((parameters["mask"] - 1) / 2),
         mask_(parameters["mask"]),
-        image_(allocate("image", 4 * width_ * height_, Placement::Interleave)),
-        output_(allocate("output", 4 * width_ * height_, Placement::Interleave)),
-        mask_values_(allocate("mask", 4 * mask_ * mask_, Placement::Interleave)) {
+        image_(allocate("image", 4 * width_ * height_, Placement::Interleave, kOnlyRead)),
+        output_(allocate("output", 4 * width_ * height_, Placement::Interleave, kOverwritten)),
+        mask_values_(allocate("mask", 4 * mask_ * mask_, Placement::Interleave, kOnlyRead)) {
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     add_launch(linear_launch("convolution", width_ * height_, kGroup, Split::RoundRobin));
+    if (host) add_host_read(output_);
   }
 
   Stream wavefront(std::size_t, const Wave& wave) const override {
@@ -71,7 +74,7 @@ WorkloadInfo info() {
           .sentence = "Adjacent: a large window slides over an image whose rows all GPUs read.",
           .parameters = {sized("width", "pixels in a row of the image", {128, 768, 512}, 64, 1 << 14, 64),
                          sized("height", "rows of the image", {128, 768, 512}, 1, 1 << 14),
-                         constant("mask", "pixels on a side of the mask", 16, 1, 64)}};
+                         constant("mask", "pixels on a side of the mask", 16, 1, 64), host_parameter()}};
 }
 
 }  // namespace

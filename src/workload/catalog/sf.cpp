@@ -12,8 +12,10 @@ class Sobel final : public Workload {
   explicit Sobel(const Parameters& parameters)
       : width_(parameters["width"]),
         height_(parameters["height"]),
-        image_(allocate("image", 4 * width_ * height_, Placement::Interleave)),
-        output_(allocate("output", 4 * width_ * height_, Placement::Interleave)) {
+        image_(allocate("image", 4 * width_ * height_, Placement::Interleave, kOnlyRead)),
+        output_(allocate("output", 4 * width_ * height_, Placement::Interleave, {.reads = false})) {
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     for (std::uint64_t i = 0; i < parameters["iterations"]; ++i) {
       add_launch({.kernel = "sobel",
                   .groups_x = static_cast<std::uint32_t>(width_ / kGroup),
@@ -21,6 +23,7 @@ class Sobel final : public Workload {
                   .size_x = kGroup,
                   .split = Split::RoundRobin});
     }
+    if (host) add_host_read(output_);
   }
 
   Stream wavefront(std::size_t, const Wave& wave) const override { return filter(wave.global_x(0), wave.group_y); }
@@ -58,7 +61,7 @@ WorkloadInfo info() {
           .sentence = "Adjacent: nine neighbours a pixel; column strips of the image belong to the GPUs in turn.",
           .parameters = {sized("width", "pixels in a row", {512, 4096, 1024}, kGroup, 1 << 15, kGroup),
                          sized("height", "rows of the image", {384, 3072, 768}, 3, 1 << 15),
-                         sized("iterations", "times the image is filtered", {2, 1, 2}, 1, 1000)}};
+                         sized("iterations", "times the image is filtered", {2, 1, 2}, 1, 1000), host_parameter()}};
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ class ScanLargeArrays final : public Workload {
  public:
   explicit ScanLargeArrays(const Parameters& parameters)
       : n_(parameters["n"]),
-        input_(allocate("input", 4 * n_, Placement::Interleave)),
+        input_(allocate("input", 4 * n_, Placement::Interleave, kOnlyRead)),
         output_(allocate("output", 4 * n_, Placement::Interleave)),
         sums_(allocate("sums", 4 * (n_ / kBlock), Placement::Interleave)),
         level1_(allocate("level1_output", 4 * (n_ / kBlock), Placement::Interleave)),
@@ -23,11 +23,14 @@ class ScanLargeArrays final : public Workload {
     parameters.log2("n");
     const std::uint64_t blocks = n_ / kBlock, tops = blocks / kBlock;
     const auto top_group = static_cast<std::uint32_t>(tops / 2);
+    const bool host = parameters["host"] != 0;
+    if (host) add_host_preparation();
     add_launch(linear_launch("scan", n_ / 2, kScanGroup, Split::RoundRobin, 4 * kBlock));
     add_launch(linear_launch("scan", blocks / 2, kScanGroup, Split::RoundRobin, 4 * kBlock));
     add_launch(linear_launch("top_scan", top_group, top_group, Split::RoundRobin, 4 * kBlock));
     add_launch(linear_launch("add", blocks, kBlock, Split::RoundRobin, 4));
     add_launch(linear_launch("add", n_, kBlock, Split::RoundRobin, 4));
+    if (host) add_host_read(output_);
   }
 
   Stream wavefront(std::size_t launch, const Wave& wave) const override {
@@ -118,7 +121,8 @@ WorkloadInfo info() {
           .title = "prefix sums of a large array",
           .suite = "AMD APP SDK",
           .sentence = "Streaming with a tree: blocks are scanned, then their sums, which are added back.",
-          .parameters = {sized("n", "elements, a power of two", {1 << 18, 1 << 24, 1 << 21}, 1 << 17, 1 << 24)}};
+          .parameters = {sized("n", "elements, a power of two", {1 << 18, 1 << 24, 1 << 21}, 1 << 17, 1 << 24),
+                         host_parameter()}};
 }
 
 }  // namespace
