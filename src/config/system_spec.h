@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coherence/coherence_spec.h"
+#include "coherence/umh/umh_spec.h"
 #include "config/plug_in.h"
 #include "config/quantity.h"
 #include "gpu/gpu_spec.h"
@@ -93,6 +94,7 @@ struct SystemSpec {
   RemoteWriteMiss remote_write_miss = RemoteWriteMiss::NoAllocate;
   Coherence coherence = Coherence::Boundary;
   DirectorySpec directory;
+  UmhSpec umh;
   BoundarySpec boundary;
   Cycle watchdog = 0;  // watchdog.cycles: cycles without progress that end a run; 0: from the system
   PerturbSpec perturb;
@@ -106,6 +108,8 @@ struct SystemSpec {
     return !link.is_plain() && remote_cache != RemoteCache::L1L2 && translation.kind != TranslationKind::Mmu &&
            policy == PagePolicy::Pinned;
   }
+  /// GPU memory is a cache of the host's.
+  bool is_unified() const { return memory.management == MemoryManagement::Umh; }
   bool follows_useful_bytes() const { return link.track_useful && posts_stores(); }
   /// L2 caches keep lines of other GPUs, and directories invalidate them.
   bool has_directories() const { return coherence == Coherence::Directory && remote_cache == RemoteCache::L1L2; }

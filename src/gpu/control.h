@@ -17,7 +17,8 @@ enum class ControlKind : std::uint32_t {
   GroupsDone,  ///< GPU → host, greedy: `value` workgroups have ended
   LaunchDone,  ///< GPU → host: the share is done, its stores are ordered; instructions in `value`, accesses in
                ///< `count`, low bits of the cycle at which its last workgroup ended in `ended`
-  Release,     ///< host → GPU: all shares are done; dirty lines go to memory, and invalidations must have arrived
+  Release,     ///< host → GPU: all shares are done; dirty lines go to memory, and invalidations must have arrived; in
+               ///< a unified memory hierarchy, with `value` other than 0, all changed data goes to the host
   Released,    ///< GPU → host: they have; lines that went to memory in `value`
   Settle,      ///< host → GPU: copies have overwritten lines; invalidations must have arrived
   Settled,     ///< GPU → host: they have

@@ -203,10 +203,25 @@ void CommandProcessor::share_done(std::size_t a, const Control& control) {
   }
   if (control.kind == ControlKind::LaunchDone && (spec_.boundary.write_back || spec_.has_directories())) {
     progress.gpus_running = processes_[a].gpus;
-    tell_all(a, {ControlKind::Release, 0, 0, static_cast<std::uint8_t>(a), false});
+    const bool flush = spec_.is_unified() && spec_.umh.sync == UmhSync::FinalFlush && host_reads_next(a);
+    tell_all(a, {ControlKind::Release, flush ? 1U : 0U, 0, static_cast<std::uint8_t>(a), false});
     return;
   }
-  launch_done(a);
+  if (level_ != nullptr) {
+    level_->finish_boundary([this, a] { launch_done(a); });
+  } else {
+    launch_done(a);
+  }
+}
+
+/// Whether the host's core comes before the next launch.
+bool CommandProcessor::host_reads_next(std::size_t a) const {
+  const std::vector<Step>& steps = processes_[a].steps;
+  for (std::size_t i = progress_[a].step; i < steps.size(); ++i) {
+    if (std::holds_alternative<HostAccess>(steps[i])) return true;
+    if (std::holds_alternative<LaunchStep>(steps[i])) return false;
+  }
+  return true;
 }
 
 void CommandProcessor::launch_done(std::size_t a) {

@@ -93,6 +93,8 @@ class NetworkClient {
   virtual void on_message(Packet* packet) = 0;
   /// Only GPUs with a coherence controller get these.
   virtual void on_coherence(Packet* packet);
+  /// Only devices of a unified memory hierarchy get these.
+  virtual void on_hierarchy(Packet* packet);
   // Where stores are posted: some have come; `count` batches sent to a device have been written there; credits have
   // come for which stores to a device may have waited.
   virtual void on_stores(StorePacket* packet);
@@ -138,6 +140,9 @@ class NetworkInterface final : public NetworkPort {
   void send_page(Packet* packet);
   /// A message of the coherence protocol, in its class, none of which needs credits.
   void send_coherence(Packet* packet, PacketRole role);
+  /// A message of a unified memory hierarchy with `payload` bytes behind its header, in its class, none of which needs
+  /// credits; if it is `bare`, it rides on the link's own packets and takes nothing. What it takes on the link.
+  std::uint32_t send_hierarchy(Packet* packet, std::uint32_t payload, bool bare);
 
   void arrive(Event* message) override;
   void all_arrived(Cycle limit) override;

@@ -44,6 +44,7 @@ void MachineBuilder::build() {
 void MachineBuilder::make_devices() {
   const SystemSpec& spec = machine_.spec();
   TranslationOracle* oracle = machine_.translation_oracle.get();
+  if (machine_.data_oracle && spec.is_unified()) machine_.data_oracle->unify(spec.gpus + 1);
   const auto watch = [&](unsigned device) -> DataWatch* {
     return machine_.data_oracle ? &machine_.data_oracle->add_device(machine_.engine.partition(device)) : nullptr;
   };
@@ -92,7 +93,7 @@ void MachineBuilder::place_buffers(Process& process) {
   if (spec.memory.copies()) {
     process.space = place(InitialPlacement::Blocks, true);
     process.host_copy = place(InitialPlacement::Host, true);
-  } else if (spec.memory.management == MemoryManagement::ZeroCopy) {
+  } else if (spec.memory.management == MemoryManagement::ZeroCopy || spec.is_unified()) {
     process.space = place(InitialPlacement::Host, true);
   } else {
     process.space = place(spec.placement, false);
