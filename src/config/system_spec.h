@@ -105,7 +105,7 @@ struct SystemSpec {
   /// Stores to other devices are posted: no answer comes, and a release waits until they have been written. Not where
   /// an L2 keeps copies of their lines, nor where pages move, which both have to know of each store that it is ordered.
   bool posts_stores() const {
-    return !link.is_plain() && remote_cache != RemoteCache::L1L2 && translation.kind != TranslationKind::Mmu &&
+    return !is_unified() && !link.is_plain() && remote_cache != RemoteCache::L1L2 && translation.kind != TranslationKind::Mmu &&
            policy == PagePolicy::Pinned;
   }
   /// GPU memory is a cache of the host's.

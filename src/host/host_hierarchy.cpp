@@ -15,6 +15,7 @@ HostHierarchy::HostHierarchy(Partition& partition, const SystemSpec& spec, const
       llc_latency_(spec.host.llc.tag_latency + spec.host.llc.data_latency),
       courier_(partition, network, spec.umh, map_.geometry(), [this](nmoesi::Message&& message) { deliver(std::move(message)); }),
       issue_handler_(partition.add_handler<&HostHierarchy::on_issue>(this)) {
+  courier_.on_worked_off = [this] { work_off(); };
   nmoesi::LineCacheOptions llc;
   llc.self = map_.llc();
   llc.parent = map_.any_home();

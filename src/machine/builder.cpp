@@ -68,6 +68,11 @@ void MachineBuilder::place_applications() {
                                  machine_.request.applications.size(), spec.gpus,
                                  machine_.request.applications.size()));
   }
+  if (spec.is_unified() && machine_.request.applications.size() > 1) {
+    throw InputError(
+        "a unified memory hierarchy (memory.management=umh) runs one application: a kernel boundary of one would wait "
+        "for the others");
+  }
   const bool alone = machine_.request.applications.size() == 1;
   for (unsigned a = 0; a < machine_.request.applications.size(); ++a) {
     Process process;

@@ -86,6 +86,7 @@ void Courier::on_due(IndexEvent* event) {
   batch.messages.clear();
   free_.push_back(index);
   work_off();
+  on_worked_off();
 }
 
 void Courier::work_off() {

@@ -43,6 +43,8 @@ class Courier {
   void receive(Packet* packet, Cycle lookup);
   /// Hands over what is due now. To be called by whoever may have caused a message.
   void work_off();
+  /// Is called when messages that were due later have been handed over.
+  std::function<void()> on_worked_off;
 
   const HierarchyTraffic& traffic() const { return traffic_; }
   std::uint64_t messages() const { return messages_; }

@@ -26,6 +26,7 @@ GpuHierarchy::GpuHierarchy(Partition& partition, const SystemSpec& spec, const T
       courier_(partition, network, spec.umh, map_.geometry(), [this](nmoesi::Message&& message) { deliver(std::move(message)); }),
       slices_(map_.slices()),
       hit_handler_(partition.add_handler<&GpuHierarchy::on_hits>(this)) {
+  courier_.on_worked_off = [this] { work_off(); };
   const std::uint64_t stack = spec.gpu.dram.capacity / map_.slices();
   for (unsigned s = 0; s < map_.slices(); ++s) {
     nmoesi::LineCacheOptions l2;
