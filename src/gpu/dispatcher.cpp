@@ -45,7 +45,11 @@ void Dispatcher::on_control(Packet* packet) {
     case ControlKind::Release: release(control); break;
     case ControlKind::Settle:
       settling_ = true;
-      context_.coherence->start_boundary(control.application);
+      if (context_.level != nullptr) {
+        context_.level->start_boundary(false);
+      } else {
+        context_.coherence->start_boundary(control.application);
+      }
       break;
     case ControlKind::GroupsDone:
     case ControlKind::LaunchDone:
@@ -174,10 +178,12 @@ void Dispatcher::release(const Control& control) {
   if (!boundary_.write_back) return;
   flushed_before_ = flushed_lines();
   if (timeline_ != nullptr) timeline_->write_back_begins();
-  if (context_.level != nullptr) {
-    context_.level->start_boundary(control.value != 0);
-  } else {
+  if (context_.level == nullptr) {
     context_.l2->flush();
+  } else if (control.value == kReleaseNothing) {
+    flushed();
+  } else {
+    context_.level->start_boundary(control.value == kReleaseToHost);
   }
 }
 
@@ -187,6 +193,11 @@ std::uint64_t Dispatcher::flushed_lines() const {
 }
 
 void Dispatcher::flushed() {
+  if (settling_) {
+    settling_ = false;
+    tell_host({ControlKind::Settled, 0, 0, launch_.application, false});
+    return;
+  }
   if (timeline_ != nullptr) timeline_->written_back();
   if (boundary_.l2 == L2AtBoundary::Drop) context_.l2->drop_clean_lines();
   released_in_part();

@@ -67,6 +67,8 @@ class CommandProcessor {
     unsigned copies = 0;   ///< under way
     bool waits_for_copies = false;
     bool copied = false;  ///< since the last launch
+    bool unsettled = false;  ///< what kernels stored is still to be made visible before the next one
+    unsigned late = 0;       ///< GPUs that have not answered a release that nobody waits for
     std::size_t launch = 0;
     unsigned gpus_running = 0;
     std::uint64_t next_group = 0;  ///< greedy: first workgroup not yet handed out
@@ -94,7 +96,7 @@ class CommandProcessor {
   void grant(std::size_t application, DeviceId gpu, std::uint64_t groups);
   void share_done(std::size_t application, const Control& control);
   void launch_done(std::size_t application);
-  bool host_reads_next(std::size_t application) const;
+  bool host_is_next(std::size_t application) const;
   void execution_done(std::size_t application);
   void tell_all(std::size_t application, const Control& control);
   void note_step(std::size_t application, const char* name, Cycle start, Cycle end);

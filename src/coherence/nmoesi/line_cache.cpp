@@ -418,7 +418,7 @@ void LineCache::drop_clean() {
 
 void LineCache::begin_eviction(Transaction& transaction) {
   const Slot slot = tags_.find(transaction.line);
-  if (slot == TagArray::kNone) return;
+  if (slot == TagArray::kNone || state(slot) == State::I) return;
   if (!sharers_.empty() && sharers_[slot] != 0) {
     probe_children(transaction, sharers_[slot], true, Probing::Eviction);
     return;

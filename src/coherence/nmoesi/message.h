@@ -1,7 +1,9 @@
 // What the caches and directories of NMOESI tell one another, and all that they know of what is around them.
 //
 // Requests go from a child to its parent, probes from a parent to its children, responses both ways. Messages of one
-// class from one agent to another keep their order; nothing else is assumed of the way they travel.
+// class from one agent to another keep their order; nothing else is assumed of the way they travel, but that all that a
+// home sends to the last-level cache beside it keeps its order: the home has no bits for that cache, so a probe must not
+// pass the acknowledgement of what was put.
 #pragma once
 
 #include <algorithm>

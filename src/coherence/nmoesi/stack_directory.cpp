@@ -486,7 +486,7 @@ void StackDirectory::sweep() {
 
 void StackDirectory::begin_eviction(Transaction& transaction) {
   Entry* entry = find_entry(transaction.block);
-  if (entry == nullptr) return;
+  if (entry == nullptr || entry->state == State::I) return;
   if (!entry->present.empty()) {
     transaction.phase = Phase::C;
     recall_lines(transaction, entry->present, true, Recall::Eviction);
