@@ -526,11 +526,12 @@ void DataWatch::unified_store(RecordId id, PhysLine line, LineImage& copy) {
   event.mask = part.mask;
   unified_lines_[line.value] = {asked.application, event.location};
   log(std::move(event));
+  copy.write(part.mask, part.version, line_bytes_);
+  // An atomic returns what was there before; that it was the newest, the next one shows.
   if (asked.loads) {
     part.image = copy;
     part.served = true;
   }
-  copy.write(part.mask, part.version, line_bytes_);
 }
 
 void DataWatch::unified_load(RecordId id, PhysLine line, const LineImage& copy) {
