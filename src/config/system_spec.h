@@ -105,8 +105,8 @@ struct SystemSpec {
   /// Stores to other devices are posted: no answer comes, and a release waits until they have been written. Not where
   /// an L2 keeps copies of their lines, nor where pages move, which both have to know of each store that it is ordered.
   bool posts_stores() const {
-    return !is_unified() && !link.is_plain() && remote_cache != RemoteCache::L1L2 && translation.kind != TranslationKind::Mmu &&
-           policy == PagePolicy::Pinned;
+    return !is_unified() && !link.is_plain() && remote_cache != RemoteCache::L1L2 &&
+           translation.kind != TranslationKind::Mmu && policy == PagePolicy::Pinned;
   }
   /// GPU memory is a cache of the host's.
   bool is_unified() const { return memory.management == MemoryManagement::Umh; }

@@ -45,7 +45,8 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
   make_translation(spec, translation_oracle);
   if (spec.is_unified()) {
-    context_.level = &parts_.add(std::make_unique<GpuHierarchy>(partition, spec, topology, network_, *this, masks, watch));
+    context_.level =
+        &parts_.add(std::make_unique<GpuHierarchy>(partition, spec, topology, network_, *this, masks, watch));
   }
   if (spec.posts_stores()) post_stores(spec, masks);
   if (spec.follows_useful_bytes()) follow_useful_bytes(processes);

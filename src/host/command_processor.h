@@ -66,7 +66,7 @@ class CommandProcessor {
     std::size_t step = 0;  ///< the next one
     unsigned copies = 0;   ///< under way
     bool waits_for_copies = false;
-    bool copied = false;  ///< since the last launch
+    bool copied = false;     ///< since the last launch
     bool unsettled = false;  ///< what kernels stored is still to be made visible before the next one
     unsigned late = 0;       ///< GPUs that have not answered a release that nobody waits for
     std::size_t launch = 0;

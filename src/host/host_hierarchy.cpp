@@ -13,7 +13,8 @@ HostHierarchy::HostHierarchy(Partition& partition, const SystemSpec& spec, const
       watch_(watch),
       core_latency_(spec.host.cpu.latency),
       llc_latency_(spec.host.llc.tag_latency + spec.host.llc.data_latency),
-      courier_(partition, network, spec.umh, map_.geometry(), [this](nmoesi::Message&& message) { deliver(std::move(message)); }),
+      courier_(partition, network, spec.umh, map_.geometry(),
+               [this](nmoesi::Message&& message) { deliver(std::move(message)); }),
       issue_handler_(partition.add_handler<&HostHierarchy::on_issue>(this)) {
   courier_.on_worked_off = [this] { work_off(); };
   nmoesi::LineCacheOptions llc;
@@ -43,7 +44,8 @@ HostHierarchy::HostHierarchy(Partition& partition, const SystemSpec& spec, const
   }
 }
 
-// ------------------------------------------------------------------------------------------------------ the host's core
+// ------------------------------------------------------------------------------------------------------ the host's
+// core
 
 void HostHierarchy::access(const HostLineAccess& access, Event* event, HandlerId done) {
   if (free_lines_.empty()) {
@@ -207,11 +209,12 @@ void HostHierarchy::describe(StatVisitor& visitor) {
 }
 
 void HostHierarchyStats::describe(StatVisitor& visitor) {
-  visitor.counter("hmd.reads", "requests", "Read requests that the directories of the host's memory served.", hmd.reads);
+  visitor.counter("hmd.reads", "requests", "Read requests that the directories of the host's memory served.",
+                  hmd.reads);
   visitor.counter("hmd.writes", "requests", "Write requests that the directories of the host's memory served.",
                   hmd.writes);
-  visitor.counter("hmd.puts", "blocks", "Blocks, and lines of the last-level cache, that were put to the host's memory.",
-                  hmd.puts);
+  visitor.counter("hmd.puts", "blocks",
+                  "Blocks, and lines of the last-level cache, that were put to the host's memory.", hmd.puts);
   visitor.counter("hmd.publishes", "blocks", "Blocks that GPUs published at kernel boundaries.", hmd.publishes);
   visitor.counter("hmd.probes", "probes", "Probes of the directories of the host's memory to stacked memories.",
                   hmd.probes);

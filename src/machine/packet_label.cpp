@@ -49,9 +49,22 @@ PacketLabel label_of_coherence(const CoherenceMessage& message, const Timeline& 
 }
 
 PacketLabel label_of_hierarchy(const HierarchyPacket& packet) {
-  static constexpr std::array kNames{"read",         "read for stores", "write",     "put",         "publish",    "probe to read",
-                                     "probe to drop", "forwarded read",  "shared block", "exclusive block", "written block",
-                                     "peer's block", "probe answer",    "directory update", "put acknowledgement", "listen",
+  static constexpr std::array kNames{"read",
+                                     "read for stores",
+                                     "write",
+                                     "put",
+                                     "publish",
+                                     "probe to read",
+                                     "probe to drop",
+                                     "forwarded read",
+                                     "shared block",
+                                     "exclusive block",
+                                     "written block",
+                                     "peer's block",
+                                     "probe answer",
+                                     "directory update",
+                                     "put acknowledgement",
+                                     "listen",
                                      "done"};
   static_assert(kNames.size() == nmoesi::kKinds);
   return {kNames[static_cast<std::size_t>(packet.kind)], "coherence", {}};

@@ -86,16 +86,21 @@ void check_hierarchy_spec(const SystemSpec& spec, const Configuration& configura
   need(spec.translation.kind == TranslationKind::Ideal, {"translation.kind", "memory.management"},
        "`memory.management: umh` needs translation.kind `ideal`: its pages are the host's and never move, and page "
        "tables in GPU memory have no place in a cache.");
-  need(spec.remote_cache == RemoteCache::L1 && !spec.remote_host_lines, {"remote_cache", "remote_host_lines", "memory.management"},
+  need(spec.remote_cache == RemoteCache::L1 && !spec.remote_host_lines,
+       {"remote_cache", "remote_host_lines", "memory.management"},
        "`memory.management: umh` needs `remote_cache: l1`: its own L2 keeps lines of the host, and coherently.");
-  need(spec.coherence == Coherence::Boundary, {"coherence", "memory.management"},
-       "`memory.management: umh` has directories of its own: `coherence: directory` keeps lines of other GPUs' memories "
-       "right, and there are none.");
-  need(spec.boundary.write_back && spec.boundary.l1 == L1AtBoundary::Invalidate && spec.boundary.l2 == L2AtBoundary::Keep,
+  need(
+      spec.coherence == Coherence::Boundary, {"coherence", "memory.management"},
+      "`memory.management: umh` has directories of its own: `coherence: directory` keeps lines of other GPUs' memories "
+      "right, and there are none.");
+  need(spec.boundary.write_back && spec.boundary.l1 == L1AtBoundary::Invalidate &&
+           spec.boundary.l2 == L2AtBoundary::Keep,
        {"boundary.write_back", "boundary.l1", "boundary.l2", "memory.management"},
-       "`memory.management: umh` says itself what happens at kernel boundaries (`umh.kernel_boundary`): `boundary` has to "
+       "`memory.management: umh` says itself what happens at kernel boundaries (`umh.kernel_boundary`): `boundary` has "
+       "to "
        "be as it is by default.");
-  need(spec.gpu.line == 64, {"gpu.line", "memory.management"}, "`memory.management: umh` needs lines of 64 bytes: a mask has 64 bits.");
+  need(spec.gpu.line == 64, {"gpu.line", "memory.management"},
+       "`memory.management: umh` needs lines of 64 bytes: a mask has 64 bits.");
   need(std::has_single_bit(std::uint64_t{spec.gpu.l2.banks}) && spec.gpus * spec.gpu.l2.banks <= 64,
        {"gpu.l2.banks", "gpus"},
        "`memory.management: umh` needs a power of two for `gpu.l2.banks`, and at most 64 stacked memories in all, one "

@@ -497,7 +497,8 @@ void DataWatch::l2_store_ordered(RecordId id, PhysLine line, RemoteCopy& copy) {
   copy.pending.erase(copy.pending.begin(), open);
 }
 
-// -------------------------------------------------------------------------------------------- a unified memory hierarchy
+// -------------------------------------------------------------------------------------------- a unified memory
+// hierarchy
 
 /// Later ones are larger, and no two devices have the same.
 LineVersion DataWatch::next_version() {

@@ -233,7 +233,7 @@ class Bench final : public Fabric, public CacheClient {
   std::vector<std::unique_ptr<StackDirectory>> smds;
   std::unique_ptr<LineCache> llc;
   std::unique_ptr<HomeDirectory> home;
-  std::map<Kind, unsigned> counts;  ///< of messages between stacks and home, and between stacks
+  std::map<Kind, unsigned> counts;                 ///< of messages between stacks and home, and between stacks
   std::vector<std::pair<Kind, unsigned>> changed;  ///< those of them with changed lines, and how many
   unsigned home_reads = 0;
   Coverage l1_coverage, l2_coverage, smd_coverage, llc_coverage;

@@ -250,8 +250,8 @@ class Episode {
   unsigned epoch_ = 0;
   LineVersion version_ = 0;
   std::vector<LineVersion> newest_;
-  std::vector<unsigned> under_way_;                ///< by core, the host's last
-  std::vector<std::vector<LineVersion>> floor_;    ///< the same: what it may not find older
+  std::vector<unsigned> under_way_;              ///< by core, the host's last
+  std::vector<std::vector<LineVersion>> floor_;  ///< the same: what it may not find older
   std::deque<Operation> operations_;
 };
 
@@ -289,8 +289,8 @@ bool is_possible(const char* level, State state, Event event) {
   const std::string name = level;
   if (state == State::I && (event == Event::Eviction)) return false;
   if (name == "L1" && state == State::S && event == Event::ReadRequest) return false;  // only an owner is asked
-  if (name == "SMD" && event == Event::NStore) return false;                 // it sees a load
-  if (name == "LLC" && (event == Event::NStore || state == State::N)) return false;  // the host has none
+  if (name == "SMD" && event == Event::NStore) return false;                           // it sees a load
+  if (name == "LLC" && (event == Event::NStore || state == State::N)) return false;    // the host has none
   return true;
 }
 
@@ -306,7 +306,8 @@ void expect_covered(const char* level, const Coverage& coverage) {
       const auto state = static_cast<State>(s);
       const auto event = static_cast<Event>(e);
       if (is_possible(level, state, event)) {
-        EXPECT_GT(coverage.count[s][e], 0U) << level << ": event " << e << " never met state " << nmoesi::name_of(state);
+        EXPECT_GT(coverage.count[s][e], 0U)
+            << level << ": event " << e << " never met state " << nmoesi::name_of(state);
       } else {
         EXPECT_EQ(coverage.count[s][e], 0U) << level << ": event " << e << " met state " << nmoesi::name_of(state);
       }

@@ -10,8 +10,8 @@ using nmoesi::Event;
 using ::testing::ElementsAre;
 using Granules = std::array<LineVersion, 4>;
 
-constexpr Line kX = 3;           ///< in block 0
-constexpr Line kY = 7;           ///< in block 0 too
+constexpr Line kX = 3;                    ///< in block 0
+constexpr Line kY = 7;                    ///< in block 0 too
 constexpr Line kElsewhere = 16 * 64 + 3;  ///< in the block that shares block 0's way
 
 enum class L1s { WriteBack, WriteThrough };

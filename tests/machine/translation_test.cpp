@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include "config/error.h"
 #include "machine/script.h"
 #include "machine/system_check.h"
 #include "workload/catalog.h"

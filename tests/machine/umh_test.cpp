@@ -52,13 +52,9 @@ TEST_F(Latency, OfAMissInTheStackIsTheWayToTheHostAndABlock) {
   EXPECT_EQ(cycles(read("umh-1gpu-pcie", {{0}})), 981U);
 }
 
-TEST_F(Latency, OfAHitInTheStackIsARowCycle) {
-  EXPECT_EQ(cycles(read("umh-1gpu", {{0}, {64}})), 497U + 122U);
-}
+TEST_F(Latency, OfAHitInTheStackIsARowCycle) { EXPECT_EQ(cycles(read("umh-1gpu", {{0}, {64}})), 497U + 122U); }
 
-TEST_F(Latency, OfAHitInTheL2IsItsLookup) {
-  EXPECT_EQ(cycles(read("umh-1gpu", {{0}, {0}})), 497U + 85U);
-}
+TEST_F(Latency, OfAHitInTheL2IsItsLookup) { EXPECT_EQ(cycles(read("umh-1gpu", {{0}, {0}})), 497U + 85U); }
 
 TEST_F(Latency, OfAHitInTheL1IsItsLookup) {
   const Cycle once = read("umh-1gpu", {{0}}).result.cycles;
@@ -152,19 +148,17 @@ TEST_P(Program, SeesWhatItMay) {
 
 INSTANTIATE_TEST_SUITE_P(
     Umh, Program,
-    ::testing::Values(Choice{"Defaults", {}}, Choice{"NoPeers", {"umh.peer_transfer=false"}},
-                      Choice{"AnySharer", {"umh.peer_supplier=any_sharer"}},
-                      Choice{"InvalidateOnRead", {"umh.o_on_read=invalidate"}},
-                      Choice{"KeepOnRead", {"umh.o_on_read=keep", "umh.peer_transfer=false"}},
-                      Choice{"DirtyLines", {"umh.writeback=dirty_lines", "umh.completion_bytes=8"}},
-                      Choice{"FlushAll", {"umh.kernel_boundary=flush_all"}},
-                      Choice{"FinalFlush", {"umh.sync=final_flush"}},
-                      Choice{"SmallBlocks", {"umh.block=512", "umh.granule=8"}},
-                      Choice{"LargeBlocks", {"umh.block=16KiB", "umh.interleave=4KiB"}},
-                      Choice{"FineInterleave", {"umh.interleave=64"}},
-                      Choice{"FewTransactions",
-                             {"umh.smd.transactions=1", "umh.smd.put_buffer=1", "umh.hmd.transactions=1"}},
-                      Choice{"Pcie", {"link.format=pcie4"}}),
+    ::testing::Values(
+        Choice{"Defaults", {}}, Choice{"NoPeers", {"umh.peer_transfer=false"}},
+        Choice{"AnySharer", {"umh.peer_supplier=any_sharer"}}, Choice{"InvalidateOnRead", {"umh.o_on_read=invalidate"}},
+        Choice{"KeepOnRead", {"umh.o_on_read=keep", "umh.peer_transfer=false"}},
+        Choice{"DirtyLines", {"umh.writeback=dirty_lines", "umh.completion_bytes=8"}},
+        Choice{"FlushAll", {"umh.kernel_boundary=flush_all"}}, Choice{"FinalFlush", {"umh.sync=final_flush"}},
+        Choice{"SmallBlocks", {"umh.block=512", "umh.granule=8"}},
+        Choice{"LargeBlocks", {"umh.block=16KiB", "umh.interleave=4KiB"}},
+        Choice{"FineInterleave", {"umh.interleave=64"}},
+        Choice{"FewTransactions", {"umh.smd.transactions=1", "umh.smd.put_buffer=1", "umh.hmd.transactions=1"}},
+        Choice{"Pcie", {"link.format=pcie4"}}),
     [](const auto& of) { return std::string(of.param.name); });
 
 TEST(Umh, StacksThatHoldFewBlocksEvictThem) {
@@ -173,9 +167,8 @@ TEST(Umh, StacksThatHoldFewBlocksEvictThem) {
   auto script = std::make_shared<Script>();
   const VirtAddr base = script->buffer(kPageGroups * 64 * kPageBytes, Placement::Distribute);
   for (const std::uint64_t other : {0, 1}) {
-    script->launch(groups_of(kPageGroups), [=](const Script&, const Wave& wave) {
-      return touch_page(base, wave.group_x ^ other, other == 0);
-    });
+    script->launch(groups_of(kPageGroups),
+                   [=](const Script&, const Wave& wave) { return touch_page(base, wave.group_x ^ other, other == 0); });
   }
   script->add_host_access({base, kPageGroups * 64 * kPageBytes / 16, false});
   const Outcome run = simulate(system, {script});

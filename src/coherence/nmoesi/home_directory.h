@@ -23,8 +23,8 @@ enum class Supplier : std::uint8_t { Owner, AnySharer };
 
 struct HomeDirectoryOptions {
   Agent self = kNobody;
-  Agent first_child = 0;   ///< stacks have consecutive numbers
-  unsigned children = 0;   ///< at most 64
+  Agent first_child = 0;  ///< stacks have consecutive numbers
+  unsigned children = 0;  ///< at most 64
   Agent llc = kNobody;
   bool peer_transfer = true;
   Supplier supplier = Supplier::Owner;
@@ -84,8 +84,8 @@ class HomeDirectory {
     bool done = false;     ///< has come, or is not to come
     bool updated = false;  ///< the same of DirUpdate
     bool answered = false;
-    bool shared = false;   ///< there were other holders when it began
-    Cycle ready = 0;       ///< when memory has been read
+    bool shared = false;  ///< there were other holders when it began
+    Cycle ready = 0;      ///< when memory has been read
     Message request;
     std::deque<Message> queue;
 
@@ -131,7 +131,7 @@ class HomeDirectory {
   std::vector<Transaction*> free_;
   std::deque<Block> waiting_;  ///< blocks that wait for one of the transactions that may be under way
   std::uint32_t active_ = 0;
-  std::vector<Block> marked_;  ///< in the order in which they were
+  std::vector<Block> marked_;              ///< in the order in which they were
   boost::unordered_flat_set<Line> spent_;  ///< lines whose Put by the LLC is on its way, and whose bytes have come
   boost::unordered_flat_map<Line, LineImage> memory_;  ///< where data is followed
   HomeDirectoryStats stats_;

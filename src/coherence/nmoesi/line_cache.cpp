@@ -128,9 +128,7 @@ void LineCache::begin(Transaction& transaction) {
   const State held = slot == TagArray::kNone ? State::I : state(slot);
   if (coverage_ != nullptr) coverage_->note(held, event);
   switch (transition(*options_.table, held, event).action) {
-    case Action::ReadRequest:
-      ask(transaction, of_core && event == Event::NStore ? Kind::ReadN : Kind::Read);
-      return;
+    case Action::ReadRequest: ask(transaction, of_core && event == Event::NStore ? Kind::ReadN : Kind::Read); return;
     case Action::WriteRequest: ask(transaction, Kind::Write); return;
     default: serve(transaction);
   }
@@ -533,9 +531,7 @@ void LineCache::probe_line(Line line, Probe& probe) {
     case Phase::G: transaction->probe = &probe; return;
     case Phase::Q:
     case Phase::Room:
-    case Phase::W:
-      transaction->probe = &probe;
-      serve_probe(*transaction);
+    case Phase::W: transaction->probe = &probe; serve_probe(*transaction);
   }
 }
 
@@ -554,8 +550,8 @@ void LineCache::serve_probe(Transaction& transaction) {
 }
 
 bool LineCache::must_invalidate(Slot slot, const Probe& probe) const {
-  return probe.invalidates() || (state(slot) != State::I &&
-                                 transition(*options_.table, state(slot), Event::ReadRequest).next == State::I);
+  return probe.invalidates() ||
+         (state(slot) != State::I && transition(*options_.table, state(slot), Event::ReadRequest).next == State::I);
 }
 
 std::uint32_t LineCache::children_to_probe(Slot slot, const Probe& probe) const {
@@ -641,7 +637,8 @@ void LineCache::part_done(Probe& probe) {
   fabric_.send(std::move(answer));
 }
 
-// ---------------------------------------------------------------------------------------------- what others may look at
+// ---------------------------------------------------------------------------------------------- what others may look
+// at
 
 State LineCache::state_of(Line line) const {
   const Slot slot = tags_.find(line);

@@ -131,7 +131,7 @@ class LineCache {
     unsigned answers = 0;  ///< of children that have not come
     Request current;
     std::vector<Request> queue;
-    std::size_t next = 0;  ///< in the queue
+    std::size_t next = 0;    ///< in the queue
     Probe* probe = nullptr;  ///< of the parent, which waits or is being served
     bool published = false;  ///< what is put stays
     bool put_full = false;   ///< nobody has taken the bytes that have been put yet
@@ -201,8 +201,8 @@ class LineCache {
   CacheClient* client_;
   Coverage* coverage_ = nullptr;
   TagArray tags_;
-  std::vector<Mask> masks_;           ///< by slot
-  std::vector<LineImage> images_;     ///< by slot, where data is followed
+  std::vector<Mask> masks_;             ///< by slot
+  std::vector<LineImage> images_;       ///< by slot, where data is followed
   std::vector<std::uint32_t> sharers_;  ///< by slot, where there are children
   std::vector<Agent> owners_;
   boost::unordered_flat_map<Line, Transaction*> transactions_;

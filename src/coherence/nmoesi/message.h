@@ -2,8 +2,8 @@
 //
 // Requests go from a child to its parent, probes from a parent to its children, responses both ways. Messages of one
 // class from one agent to another keep their order; nothing else is assumed of the way they travel, but that all that a
-// home sends to the last-level cache beside it keeps its order: the home has no bits for that cache, so a probe must not
-// pass the acknowledgement of what was put.
+// home sends to the last-level cache beside it keeps its order: the home has no bits for that cache, so a probe must
+// not pass the acknowledgement of what was put.
 #pragma once
 
 #include <algorithm>
@@ -78,9 +78,9 @@ enum class Kind : std::uint8_t {
   // responses
   DataS,
   DataE,
-  DataX,     ///< the only copy, to a write request
-  PeerData,  ///< as DataS, from another child of the parent
-  ProbeAck,  ///< the answer to a probe, with the changed bytes if there are any
+  DataX,      ///< the only copy, to a write request
+  PeerData,   ///< as DataS, from another child of the parent
+  ProbeAck,   ///< the answer to a probe, with the changed bytes if there are any
   DirUpdate,  ///< the answer to a FwdRead
   PutAck,     ///< to a Put or a Publish
   Listen,     ///< another child will send the data
@@ -111,21 +111,21 @@ struct Message {
   static constexpr std::uint16_t kWholeBlock = 0xffff;
 
   Kind kind = Kind::Read;
-  State state = State::I;        ///< of the sender's copy: before a Put, after a probe
-  Ack ack = Ack::Keep;           ///< PutAck
-  bool n_store = false;          ///< Read: what it is for, for the counters
-  bool sent = false;             ///< DirUpdate: PeerData has been sent
-  bool reads_memory = false;     ///< Data*, PeerData, Put: it leaves when memory has been read
+  State state = State::I;     ///< of the sender's copy: before a Put, after a probe
+  Ack ack = Ack::Keep;        ///< PutAck
+  bool n_store = false;       ///< Read: what it is for, for the counters
+  bool sent = false;          ///< DirUpdate: PeerData has been sent
+  bool reads_memory = false;  ///< Data*, PeerData, Put: it leaves when memory has been read
   Agent from = kNobody;
   Agent to = kNobody;
-  Agent requester = kNobody;     ///< FwdRead, Listen
+  Agent requester = kNobody;         ///< FwdRead, Listen
   std::uint16_t line = kWholeBlock;  ///< of its block
-  std::uint16_t changed = 0;     ///< lines with changed bytes
-  std::uint16_t held = 0;        ///< ProbeAck of lines: copies that are still there
+  std::uint16_t changed = 0;         ///< lines with changed bytes
+  std::uint16_t held = 0;            ///< ProbeAck of lines: copies that are still there
   Block block = 0;
-  Mask mask = 0;                 ///< of a line that is put
-  Cycle ready = 0;               ///< it leaves no earlier
-  LineSet lines;                 ///< probes of lines: which
+  Mask mask = 0;                         ///< of a line that is put
+  Cycle ready = 0;                       ///< it leaves no earlier
+  LineSet lines;                         ///< probes of lines: which
   std::unique_ptr<LineBytesList> bytes;  ///< none where nobody follows data and none of it is needed
 
   bool whole_block() const { return line == kWholeBlock; }

@@ -93,9 +93,7 @@ constexpr char name_of(State state) { return "NMOESI"[static_cast<std::size_t>(s
 struct Coverage {
   std::array<std::array<std::uint64_t, kEvents>, kStates> count{};
 
-  void note(State state, Event event) {
-    ++count[static_cast<std::size_t>(state)][static_cast<std::size_t>(event)];
-  }
+  void note(State state, Event event) { ++count[static_cast<std::size_t>(state)][static_cast<std::size_t>(event)]; }
 };
 
 }  // namespace nearfar::nmoesi

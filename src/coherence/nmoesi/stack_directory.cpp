@@ -12,9 +12,10 @@ namespace nearfar::nmoesi {
 namespace {
 
 [[noreturn]] void unexpected(const Message& message) {
-  throw SimulationError(fmt::format("NMOESI: message {} for block {} found nothing in the stack's directory that it "
-                                    "belongs to",
-                                    static_cast<int>(message.kind), message.block));
+  throw SimulationError(
+      fmt::format("NMOESI: message {} for block {} found nothing in the stack's directory that it "
+                  "belongs to",
+                  static_cast<int>(message.kind), message.block));
 }
 
 }  // namespace
@@ -173,7 +174,8 @@ void StackDirectory::retry_room() {
   }
 }
 
-// ------------------------------------------------------------------------------------------------- the L2 asks for lines
+// ------------------------------------------------------------------------------------------------- the L2 asks for
+// lines
 
 void StackDirectory::receive(Message&& message) {
   switch (message.kind) {
@@ -395,7 +397,8 @@ void StackDirectory::merge(Entry& entry, const LineBytes& bytes) {
   fabric_.write_memory(options_.self, entry.block, bytes.line, 1);
 }
 
-// ---------------------------------------------------------------------------------------------- lines come back, blocks go
+// ---------------------------------------------------------------------------------------------- lines come back,
+// blocks go
 
 void StackDirectory::recall_lines(Transaction& transaction, const LineSet& lines, bool invalidate, Recall why) {
   transaction.recalling = true;
@@ -498,8 +501,7 @@ void StackDirectory::begin_eviction(Transaction& transaction) {
 void StackDirectory::leave(Transaction& transaction) {
   Entry& entry = *find_entry(transaction.block);
   if (coverage_ != nullptr) coverage_->note(entry.state, Event::Eviction);
-  const bool writes_back =
-      transition(*options_.table, entry.state, Event::Eviction).action == Action::WriteBack;
+  const bool writes_back = transition(*options_.table, entry.state, Event::Eviction).action == Action::WriteBack;
   transaction.phase = Phase::Q;
   transaction.published = false;
   if (writes_back) put(transaction, entry, Kind::Put);
@@ -564,7 +566,8 @@ void StackDirectory::on_put_ack(const Message& message) {
   go_on(*transaction);
 }
 
-// ------------------------------------------------------------------------------------------------- probes of the parent
+// ------------------------------------------------------------------------------------------------- probes of the
+// parent
 
 void StackDirectory::on_probe(Message&& message) {
   Transaction& transaction = open(message.block);

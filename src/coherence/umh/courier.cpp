@@ -9,18 +9,20 @@ void HierarchyTraffic::describe(StatVisitor& visitor) {
                   "Bytes of requests for blocks of a unified memory hierarchy that a device sent, headers included.",
                   request);
   visitor.counter("net.bytes.data", "bytes",
-                  "Bytes of messages with data of a unified memory hierarchy that a device sent, headers included.", data);
-  visitor.counter("net.bytes.coherence", "bytes",
-                  "Bytes of probes, acknowledgements and other messages without data of a unified memory hierarchy that "
-                  "a device sent, headers included.",
-                  coherence);
+                  "Bytes of messages with data of a unified memory hierarchy that a device sent, headers included.",
+                  data);
+  visitor.counter(
+      "net.bytes.coherence", "bytes",
+      "Bytes of probes, acknowledgements and other messages without data of a unified memory hierarchy that "
+      "a device sent, headers included.",
+      coherence);
   visitor.counter("net.bytes.completion", "bytes",
                   "Bytes of notices that a block of a unified memory hierarchy is in its place, headers included.",
                   completion);
 }
 
-Courier::Courier(Partition& partition, NetworkInterface& network, const UmhSpec& spec,
-                 const nmoesi::Geometry& geometry, Deliver deliver)
+Courier::Courier(Partition& partition, NetworkInterface& network, const UmhSpec& spec, const nmoesi::Geometry& geometry,
+                 Deliver deliver)
     : partition_(partition),
       network_(network),
       spec_(spec),
@@ -135,7 +137,8 @@ void Courier::count(const nmoesi::Message& message, std::uint32_t payload, std::
       traffic_.coherence += bytes - payload;
       traffic_.data += payload;
       break;
-    default: (payload != 0 || message.kind == Put || message.kind == Publish ? traffic_.data : traffic_.coherence) += bytes;
+    default:
+      (payload != 0 || message.kind == Put || message.kind == Publish ? traffic_.data : traffic_.coherence) += bytes;
   }
 }
 

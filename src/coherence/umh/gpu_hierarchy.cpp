@@ -9,7 +9,6 @@
 
 namespace nearfar {
 
-
 GpuHierarchy::GpuHierarchy(Partition& partition, const SystemSpec& spec, const Topology& topology,
                            NetworkInterface& network, L2Client& client, ByteMaskPool& masks, DataWatch* watch)
     : partition_(partition),
@@ -23,7 +22,8 @@ GpuHierarchy::GpuHierarchy(Partition& partition, const SystemSpec& spec, const T
       l2_latency_(spec.gpu.l2.tag_latency + spec.gpu.l2.data_latency),
       smd_latency_(smd_latency(spec)),
       room_(spec.gpu.l2.queue + spec.gpu.l2.mshrs),
-      courier_(partition, network, spec.umh, map_.geometry(), [this](nmoesi::Message&& message) { deliver(std::move(message)); }),
+      courier_(partition, network, spec.umh, map_.geometry(),
+               [this](nmoesi::Message&& message) { deliver(std::move(message)); }),
       slices_(map_.slices()),
       hit_handler_(partition.add_handler<&GpuHierarchy::on_hits>(this)) {
   courier_.on_worked_off = [this] { work_off(); };
@@ -315,7 +315,8 @@ void GpuHierarchy::check() const {
         throw SimulationError(fmt::format("check: GPU {} has line {} alone, but not its block", gpu_, line));
       }
       if (slice.l2->mask_of(line) != 0 && !nmoesi::may_be_changed(state)) {
-        throw SimulationError(fmt::format("check: GPU {} has changed bytes in an unchanged copy of line {}", gpu_, line));
+        throw SimulationError(
+            fmt::format("check: GPU {} has changed bytes in an unchanged copy of line {}", gpu_, line));
       }
     });
   }
@@ -378,15 +379,15 @@ void GpuHierarchyStats::describe(StatVisitor& visitor) {
   visitor.counter("smd.hits", "lines", "Requests of the L2 for lines whose block a stacked memory held.", smd.hits);
   visitor.counter("smd.misses", "lines", "Requests of the L2 for lines whose block was not in a stacked memory.",
                   smd.misses);
-  visitor.counter("smd.upgrades", "lines",
-                  "Requests of the L2 to write a line whose block other devices may hold too.", smd.upgrades);
+  visitor.counter("smd.upgrades", "lines", "Requests of the L2 to write a line whose block other devices may hold too.",
+                  smd.upgrades);
   visitor.counter("smd.evictions", "blocks", "Blocks that left a stacked memory to make room, or at a flush.",
                   smd.evictions);
   visitor.counter("smd.recalls", "probes", "Probes of stacked memories' directories for lines in their L2 slice.",
                   smd.recalls);
   visitor.counter("smd.lines_recalled", "lines", "Lines that those probes asked for.", smd.lines_recalled);
-  visitor.counter("smd.stale_puts", "lines",
-                  "Lines that the L2 put after their bytes had been taken by a probe.", smd.stale_puts);
+  visitor.counter("smd.stale_puts", "lines", "Lines that the L2 put after their bytes had been taken by a probe.",
+                  smd.stale_puts);
   visitor.counter("smd.peer_supplies", "blocks", "Blocks that a GPU sent to another one.", smd.peer_supplies);
   visitor.counter("smd.published", "blocks", "Blocks that a GPU published at kernel boundaries.", smd.published);
   visitor.counter("smd.block_wait_cycles", "cycles",

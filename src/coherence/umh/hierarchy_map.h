@@ -26,9 +26,7 @@ class HierarchyMap {
   unsigned slices() const { return slices_; }
   unsigned homes() const { return homes_; }
   const nmoesi::Geometry& geometry() const { return geometry_; }
-  unsigned slice_of(nmoesi::Line line) const {
-    return static_cast<unsigned>(line / interleave_lines_ % slices_);
-  }
+  unsigned slice_of(nmoesi::Line line) const { return static_cast<unsigned>(line / interleave_lines_ % slices_); }
 
   nmoesi::Agent smd(unsigned gpu, unsigned slice) const { return static_cast<nmoesi::Agent>(gpu * slices_ + slice); }
   unsigned gpu_of(nmoesi::Agent smd) const { return smd / slices_; }
