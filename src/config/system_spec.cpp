@@ -130,6 +130,7 @@ void SystemSpec::describe(Section& section) {
       "kernel boundaries and system-scope fences, directory has the home of each line invalidate those that become "
       "old.");
   section.child("directory", directory, "The coherence directory of each GPU.");
+  section.child("umh", umh, "The unified memory hierarchy, with `memory.management` umh.");
   section.child("boundary", boundary, "What happens when a kernel ends and the next one begins.");
   Section watching = section.group("watchdog", "When a run is given up.");
   watching.cycles("cycles", watchdog, {0, 1'000'000'000'000},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "coherence/coherence_spec.h"
+#include "coherence/umh/umh_spec.h"
 #include "config/plug_in.h"
 #include "config/quantity.h"
 #include "gpu/gpu_spec.h"
@@ -95,6 +96,7 @@ struct SystemSpec {
   RemoteWriteMiss remote_write_miss = RemoteWriteMiss::NoAllocate;
   Coherence coherence = Coherence::Boundary;
   DirectorySpec directory;
+  UmhSpec umh;
   BoundarySpec boundary;
   Cycle watchdog = 0;  // watchdog.cycles: cycles without progress that end a run; 0: from the system
   PerturbSpec perturb;
@@ -105,9 +107,11 @@ struct SystemSpec {
   /// Stores to other devices are posted: no answer comes, and a release waits until they have been written. Not where
   /// an L2 keeps copies of their lines, nor where pages move, which both have to know of each store that it is ordered.
   bool posts_stores() const {
-    return !link.is_plain() && remote_cache != RemoteCache::L1L2 && translation.kind != TranslationKind::Mmu &&
-           policy == PagePolicy::Pinned;
+    return !is_unified() && !link.is_plain() && remote_cache != RemoteCache::L1L2 &&
+           translation.kind != TranslationKind::Mmu && policy == PagePolicy::Pinned;
   }
+  /// GPU memory is a cache of the host's.
+  bool is_unified() const { return memory.management == MemoryManagement::Umh; }
   bool follows_useful_bytes() const { return link.track_useful && posts_stores(); }
   /// A design has made the switch between the GPUs a device.
   bool has_switch_device() const {

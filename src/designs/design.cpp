@@ -54,6 +54,16 @@ void check_kind(const Design& design, const SystemSpec& system) {
                                fmt::join(kinds, " or "), system.name, name_of(system.translation.kind)));
 }
 
+/// A unified memory hierarchy has caches and directories of its own: what others change of the baseline's, nobody uses.
+void check_level(const Design& design, const SystemSpec& system) {
+  if (!system.is_unified()) return;
+  const auto has = [&](const char* seam) { return std::ranges::find(design.seams, seam) != design.seams.end(); };
+  if (has("memory level") || design.seams.empty() || has("L1 cache replacement")) return;
+  throw InputError(fmt::format(
+      "The design `{}` has no place in a unified memory hierarchy (memory.management=umh), which has no seam `{}`.",
+      design.name, fmt::join(design.seams, "`, `")));
+}
+
 void check_needs(const Design& design, const LoadedSystem& system) {
   std::vector<std::string> values;
   for (const std::string& need : design.needs) {
@@ -103,6 +113,7 @@ void check_designs(std::span<const Design* const> designs, const LoadedSystem& s
   for (const Design* design : designs) {
     check_kind(*design, system.spec);
     check_needs(*design, system);
+    check_level(*design, system.spec);
   }
 }
 

@@ -17,11 +17,17 @@ enum class ControlKind : std::uint32_t {
   GroupsDone,  ///< GPU → host, greedy: `value` workgroups have ended
   LaunchDone,  ///< GPU → host: the share is done, its stores are ordered; instructions in `value`, accesses in
                ///< `count`, low bits of the cycle at which its last workgroup ended in `ended`
-  Release,     ///< host → GPU: all shares are done; dirty lines go to memory, and invalidations must have arrived
+  Release,     ///< host → GPU: all shares are done; dirty lines go to memory, and invalidations must have arrived; in
+               ///< a unified memory hierarchy `value` says who is to see what was stored
   Released,    ///< GPU → host: they have; lines that went to memory in `value`
   Settle,      ///< host → GPU: copies have overwritten lines; invalidations must have arrived
   Settled,     ///< GPU → host: they have
 };
+
+/// Release, in a unified memory hierarchy.
+inline constexpr std::uint64_t kReleaseToAll = 0;    ///< the other GPUs
+inline constexpr std::uint64_t kReleaseToHost = 1;   ///< the host: all that has changed goes there
+inline constexpr std::uint64_t kReleaseNothing = 2;  ///< nobody yet
 
 struct Control {
   ControlKind kind = ControlKind::Launch;

@@ -42,10 +42,14 @@ void Dispatcher::on_control(Packet* packet) {
       next_granted_ = 0;
       try_release();
       break;
-    case ControlKind::Release: release(control.application); break;
+    case ControlKind::Release: release(control); break;
     case ControlKind::Settle:
       settling_ = true;
-      context_.coherence->start_boundary(control.application);
+      if (context_.level != nullptr) {
+        context_.level->start_boundary(false);
+      } else {
+        context_.coherence->start_boundary(control.application);
+      }
       break;
     case ControlKind::GroupsDone:
     case ControlKind::LaunchDone:
@@ -167,17 +171,33 @@ void Dispatcher::end_launch() {
 }
 
 /// Release, second half: every GPU has done the first.
-void Dispatcher::release(std::uint8_t application) {
+void Dispatcher::release(const Control& control) {
   released_ = partition_.now();
   releasing_ = (boundary_.write_back ? 1 : 0) + (context_.coherence != nullptr ? 1 : 0);
-  if (context_.coherence != nullptr) context_.coherence->start_boundary(application);
+  if (context_.coherence != nullptr) context_.coherence->start_boundary(control.application);
   if (!boundary_.write_back) return;
-  flushed_before_ = context_.l2->stats().flushed_lines;
+  flushed_before_ = flushed_lines();
   if (timeline_ != nullptr) timeline_->write_back_begins();
-  context_.l2->flush();
+  if (context_.level == nullptr) {
+    context_.l2->flush();
+  } else if (control.value == kReleaseNothing) {
+    flushed();
+  } else {
+    context_.level->start_boundary(control.value == kReleaseToHost);
+  }
+}
+
+/// Lines that boundaries have written back so far.
+std::uint64_t Dispatcher::flushed_lines() const {
+  return context_.level != nullptr ? context_.level->flushed_lines() : context_.l2->stats().flushed_lines;
 }
 
 void Dispatcher::flushed() {
+  if (settling_) {
+    settling_ = false;
+    tell_host({ControlKind::Settled, 0, 0, launch_.application, false});
+    return;
+  }
   if (timeline_ != nullptr) timeline_->written_back();
   if (context_.coherence != nullptr) context_.coherence->note_flush(partition_.now() - released_);
   if (boundary_.l2 == L2AtBoundary::Drop) context_.l2->drop_clean_lines();
@@ -196,7 +216,7 @@ void Dispatcher::boundary_settled(std::uint8_t application) {
 void Dispatcher::released_in_part() {
   if (--releasing_ != 0) return;
   execution_ends();
-  const std::uint64_t flushed = boundary_.write_back ? context_.l2->stats().flushed_lines - flushed_before_ : 0;
+  const std::uint64_t flushed = boundary_.write_back ? flushed_lines() - flushed_before_ : 0;
   tell_host({ControlKind::Released, flushed, 0, launch_.application, false});
 }
 

@@ -55,7 +55,8 @@ class Dispatcher final : public GroupListener {
   bool start_one(unsigned cu);
   std::optional<std::uint64_t> next_group(unsigned cu);
   void try_release();
-  void release(std::uint8_t application);
+  void release(const Control& control);
+  std::uint64_t flushed_lines() const;
   void released_in_part();
   void end_launch();
   void execution_ends();

@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "coherence/make_directory.h"
+#include "coherence/umh/gpu_hierarchy.h"
 
 namespace nearfar {
 Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
@@ -43,6 +44,10 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
   if (spec.has_directories()) make_coherence(spec, processes);
   context_.leave_handler = partition.add_handler<&Gpu::on_leave>(this);
   make_translation(spec, translation_oracle);
+  if (spec.is_unified()) {
+    context_.level =
+        &parts_.add(std::make_unique<GpuHierarchy>(partition, spec, topology, network_, *this, masks, watch));
+  }
   if (spec.posts_stores()) post_stores(spec, masks);
   if (spec.follows_useful_bytes()) follow_useful_bytes(processes);
   scalars_.reserve(spec_.shader_arrays);
@@ -166,7 +171,11 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
 /// Lines of a page leave an L1 for the L2.
 void Gpu::on_leave(LineRequest* request) {
   request->stage_start = static_cast<std::uint32_t>(partition_.now());
-  l2_.request(request);
+  if (context_.level == nullptr) {
+    l2_.request(request);
+  } else {
+    context_.level->request(request);
+  }
 }
 
 void Gpu::lines_served(LineRequest* request) {

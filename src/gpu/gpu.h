@@ -78,6 +78,7 @@ class Gpu final : public NetworkClient,
   void on_coherence(Packet* packet) override { coherence_->on_message(static_cast<CoherenceMessage*>(packet)); }
   void boundary_settled(std::uint8_t application) override { dispatcher_.boundary_settled(application); }
   void fence_settled(unsigned cu) override { cus_[cu].fence_settled(); }
+  void on_hierarchy(Packet* packet) override { context_.level->on_message(packet); }
   void on_stores(StorePacket* packet) override { ingress_->on_stores(packet); }
   void stores_drained(DeviceId from, std::uint32_t count) override { egress_->drained(from, count); }
   void store_credits_came(DeviceId from) override { egress_->credits_came(from); }
@@ -112,6 +113,8 @@ class Gpu final : public NetworkClient,
   std::size_t applications() const { return applications_; }
   Dispatcher& dispatcher() { return dispatcher_; }
   DesignComponents& parts() { return parts_; }
+  /// Null but in a unified memory hierarchy.
+  MemoryLevel* level() { return context_.level; }
   /// None where remote lines in L2 caches are dropped at boundaries, or there are none.
   CoherenceController* coherence() { return coherence_.get(); }
   // The seams of cache replacement, for a design's plug-in: each L1, and each bank of the L2, gets a policy of its own.

@@ -12,6 +12,7 @@
 #include "memory/byte_masks.h"
 #include "memory/cache/l2_cache.h"
 #include "memory/data_oracle.h"
+#include "memory/memory_level.h"
 #include "memory/request_timeline.h"
 #include "program/workload.h"
 #include "sim/partition.h"
@@ -43,6 +44,7 @@ struct GpuContext {
   LaneAddresses lanes;
   std::uint64_t frames = 0;                  ///< more than any device's memory has
   L2Cache* l2 = nullptr;                     ///< what is below an L1
+  MemoryLevel* level = nullptr;              ///< what is there instead, in a unified memory hierarchy
   CoherenceController* coherence = nullptr;  ///< where directories keep remote lines in L2 caches right
   ByteMaskPool* masks = nullptr;
   HandlerId leave_handler = 0;           ///< a page group leaves the L1
@@ -63,6 +65,17 @@ struct GpuContext {
   std::uint8_t application = 0;
 
   DeviceId device() const { return partition.device(); }
+  /// Room for a line below the L1s.
+  bool reserve(PhysLine line, Waiter waiter) {
+    return level == nullptr ? l2->reserve(line, waiter) : level->reserve(line, waiter);
+  }
+  void reserve_always(PhysLine line) {
+    if (level == nullptr) {
+      l2->reserve_always(line);
+    } else {
+      level->reserve_always(line);
+    }
+  }
   /// The first line of a page as the data oracle knows it.
   Location location_of(VirtPage virtual_page, PhysPage page) const {
     return watch->oracle().locate(application, device(), virtual_page, page,

@@ -494,7 +494,7 @@ void LoadStoreUnit::stores_ordered(PhysPage page, unsigned lines) {
 /// Takes room for a line in the queue below.
 bool LoadStoreUnit::reserve(PhysLine line) {
   const auto me = static_cast<Waiter>(index_ << 1 | (trying_translated_ ? 1U : 0U));
-  if (context_.l2->reserve(line, me)) return true;
+  if (context_.reserve(line, me)) return true;
   stall_reason_ = StallReason::QueueBelow;
   return false;
 }

@@ -44,7 +44,7 @@ ScalarCache::Answer ScalarCache::load(unsigned cu, unsigned slot, VirtPage virtu
 void ScalarCache::send_load(VirtPage virtual_page, PhysLine line, Cycle when) {
   const std::uint64_t lines = std::uint64_t{1} << line.index();
   if (context_.tracker != nullptr) context_.tracker->enter(line.page(), 1);
-  context_.l2->reserve_always(line);
+  context_.reserve_always(line);
   auto* request = context_.partition.pool().allocate<LoadRequest>();
   request->record = context_.watch == nullptr ? 0 : l1_.watch_loads(virtual_page, line.page(), lines);
   l1_.send(request, RequestKind::ScalarRead, line, lines, when);

@@ -61,12 +61,13 @@ void CommandProcessor::proceed(std::size_t a) {
 void CommandProcessor::take_step(std::size_t a, const LaunchStep& step) {
   Progress& progress = progress_[a];
   progress.launch = step.launch;
-  if (!spec_.has_directories() || !progress.copied) {
+  if (!progress.unsettled && (!spec_.has_directories() || !progress.copied)) {
     launch(a);
     return;
   }
-  // What copies have overwritten, a kernel may not find in L2 caches any more.
-  progress.copied = false;
+  // What copies have overwritten, a kernel may not find in L2 caches any more; in a unified memory hierarchy it has to
+  // find what kernels before it stored, which the host's core did not wait for.
+  progress.copied = progress.unsettled = false;
   progress.gpus_running = processes_[a].gpus;
   tell_all(a, {ControlKind::Settle, 0, 0, static_cast<std::uint8_t>(a), false});
 }
@@ -196,17 +197,49 @@ void CommandProcessor::share_done(std::size_t a, const Control& control) {
     parts_.groups_ended(a, now - static_cast<std::uint32_t>(static_cast<std::uint32_t>(now) - control.ended));
   }
   if (control.kind == ControlKind::Released) parts_.flushed(a, control.value);
+  if (control.kind == ControlKind::Released && progress.late != 0) {
+    --progress.late;
+    return;
+  }
   if (--progress.gpus_running != 0) return;
   if (control.kind == ControlKind::Settled) {
-    launch(a);
+    if (level_ != nullptr) {
+      level_->finish_boundary([this, a] { launch(a); });
+    } else {
+      launch(a);
+    }
+    return;
+  }
+  if (control.kind == ControlKind::LaunchDone && level_ != nullptr && spec_.umh.sync == UmhSync::Dynamic &&
+      host_is_next(a)) {
+    // The host's core takes what it needs by itself.
+    progress.unsettled = true;
+    progress.late = processes_[a].gpus;
+    tell_all(a, {ControlKind::Release, kReleaseNothing, 0, static_cast<std::uint8_t>(a), false});
+    launch_done(a);
     return;
   }
   if (control.kind == ControlKind::LaunchDone && (spec_.boundary.write_back || spec_.has_directories())) {
     progress.gpus_running = processes_[a].gpus;
-    tell_all(a, {ControlKind::Release, 0, 0, static_cast<std::uint8_t>(a), false});
+    const bool flush = level_ != nullptr && spec_.umh.sync == UmhSync::FinalFlush && host_is_next(a);
+    tell_all(a, {ControlKind::Release, flush ? kReleaseToHost : kReleaseToAll, 0, static_cast<std::uint8_t>(a), false});
     return;
   }
-  launch_done(a);
+  if (level_ != nullptr) {
+    level_->finish_boundary([this, a] { launch_done(a); });
+  } else {
+    launch_done(a);
+  }
+}
+
+/// Whether the host's core, or the end, comes before the next launch.
+bool CommandProcessor::host_is_next(std::size_t a) const {
+  const std::vector<Step>& steps = processes_[a].steps;
+  for (std::size_t i = progress_[a].step; i < steps.size(); ++i) {
+    if (std::holds_alternative<HostAccess>(steps[i])) return true;
+    if (std::holds_alternative<LaunchStep>(steps[i])) return false;
+  }
+  return true;
 }
 
 void CommandProcessor::launch_done(std::size_t a) {

@@ -15,6 +15,7 @@
 #include "host/run_parts.h"
 #include "interconnect/network_interface.h"
 #include "memory/data_oracle.h"
+#include "memory/memory_level.h"
 #include "translation/process.h"
 
 namespace nearfar {
@@ -46,6 +47,9 @@ class CommandProcessor {
   /// A message of a GPU's dispatcher.
   void on_control(Packet* packet);
 
+  /// The host's part of a unified memory hierarchy, to be said before the start.
+  void set_level(HostMemoryLevel& level) { level_ = &level; }
+
   /// Is told when an application's first execution ends.
   std::function<void(std::size_t)> on_first_execution;
 
@@ -62,7 +66,9 @@ class CommandProcessor {
     std::size_t step = 0;  ///< the next one
     unsigned copies = 0;   ///< under way
     bool waits_for_copies = false;
-    bool copied = false;  ///< since the last launch
+    bool copied = false;     ///< since the last launch
+    bool unsettled = false;  ///< what kernels stored is still to be made visible before the next one
+    unsigned late = 0;       ///< GPUs that have not answered a release that nobody waits for
     std::size_t launch = 0;
     unsigned gpus_running = 0;
     std::uint64_t next_group = 0;  ///< greedy: first workgroup not yet handed out
@@ -90,6 +96,7 @@ class CommandProcessor {
   void grant(std::size_t application, DeviceId gpu, std::uint64_t groups);
   void share_done(std::size_t application, const Control& control);
   void launch_done(std::size_t application);
+  bool host_is_next(std::size_t application) const;
   void execution_done(std::size_t application);
   void tell_all(std::size_t application, const Control& control);
   void note_step(std::size_t application, const char* name, Cycle start, Cycle end);
@@ -103,6 +110,7 @@ class CommandProcessor {
   CopyEngine& dma_;
   HostAgent& core_;
   DataWatch* watch_;
+  HostMemoryLevel* level_ = nullptr;
   std::vector<Progress> progress_;
   std::vector<LaunchRecord> records_;
   std::size_t running_;

@@ -1,5 +1,7 @@
 #include "host/host.h"
 
+#include "host/host_hierarchy.h"
+
 namespace nearfar {
 
 Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topology,
@@ -19,6 +21,12 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
       table_reader_(partition, llc_) {
   core_.set_port(lines_);
   network_.perturb(spec.perturb);
+  if (spec.is_unified()) {
+    auto& unified = parts_.add(std::make_unique<HostHierarchy>(partition, spec, topology, network_, watch));
+    level_ = &unified;
+    commands_.set_level(unified);
+    core_.set_port(unified);
+  }
   if (spec.posts_stores()) {
     ingress_ = std::make_unique<StoreIngress>(partition, llc_, network_, masks, spec.gpu.line, topology.devices());
   }

@@ -60,6 +60,7 @@ class Host final : public NetworkClient,
       llc_.remote_request(request, spacing);
     }
   }
+  void on_hierarchy(Packet* packet) override { level_->on_message(packet); }
   void on_stores(StorePacket* packet) override { ingress_->on_stores(packet); }
   void on_reply(LineRequest* reply) override { lines_.served(reply); }
   void on_control(Packet* packet) override { commands_.on_control(packet); }
@@ -86,6 +87,8 @@ class Host final : public NetworkClient,
   std::size_t applications() const { return applications_; }
   Partition& partition() { return partition_; }
   DesignComponents& parts() { return parts_; }
+  /// Null but in a unified memory hierarchy.
+  HostMemoryLevel* level() { return level_; }
   /// The oracles watch this run.
   bool checked() const { return watch_ != nullptr; }
 
@@ -132,6 +135,7 @@ class Host final : public NetworkClient,
   std::unique_ptr<Iommu> iommu_;                 ///< ats
   std::unique_ptr<PageRequests> page_requests_;  ///< ats, where pages move
   DesignComponents parts_;
+  HostMemoryLevel* level_ = nullptr;  ///< in a unified memory hierarchy, among the parts
 };
 
 }  // namespace nearfar

@@ -51,7 +51,7 @@ void LinkStats::describe(StatVisitor& visitor) {
                   page_bytes);
   visitor.counter("coherence_packets", "packets",
                   "Packets of the coherence protocol that a device sent: invalidations, markers, fences and their "
-                  "answers.",
+                  "answers; in a unified memory hierarchy all of its messages.",
                   coherence_packets);
   visitor.counter("coherence_bytes", "bytes", "Bytes of the packets of the coherence protocol that a device sent.",
                   coherence_bytes);
@@ -81,6 +81,11 @@ void DestinationStats::describe(StatVisitor& visitor) {
 void NetworkClient::on_coherence(Packet* packet) {
   throw SimulationError(
       fmt::format("device {} has no coherence controller, but got one of its messages", packet->destination));
+}
+
+void NetworkClient::on_hierarchy(Packet* packet) {
+  throw SimulationError(
+      fmt::format("device {} has no unified memory hierarchy, but got one of its messages", packet->destination));
 }
 
 NetworkInterface::NetworkInterface(Partition& partition, const LinkSpec& spec, const Topology& topology,
@@ -251,6 +256,21 @@ void NetworkInterface::send_coherence(Packet* packet, PacketRole role) {
   ++stats_.coherence_packets;
   stats_.coherence_bytes += packet->wire_bytes;
   send(packet, packet->traffic_class, 0);
+}
+
+std::uint32_t NetworkInterface::send_hierarchy(Packet* packet, std::uint32_t payload, bool bare) {
+  packet->type = PacketType::Hierarchy;
+  packet->origin = partition_.device().value;
+  std::uint32_t bytes = 0;
+  if (!bare) {
+    const bool data = payload >= line_bytes_ && !spec_.is_plain();
+    bytes = data ? format_->write(0, payload).bytes : format_->wire_bytes(PacketRole::Control, payload, false);
+  }
+  packet->set_wire_bytes(bytes);
+  ++stats_.coherence_packets;
+  stats_.coherence_bytes += bytes;
+  send(packet, packet->traffic_class, 0);
+  return bytes;
 }
 
 /// A message leaves at once where nobody else does, or waits for its turn. Its sender's pipeline still owes `after`
@@ -475,6 +495,7 @@ void NetworkInterface::receive(Packet* packet) {
     case PacketType::Copy: client_.on_copy(packet); return;
     case PacketType::Translation: client_.on_message(packet); return;
     case PacketType::Coherence: client_.on_coherence(packet); return;
+    case PacketType::Hierarchy: client_.on_hierarchy(packet); return;
     case PacketType::Stores: client_.on_stores(static_cast<StorePacket*>(packet)); return;
     case PacketType::Lines: break;
   }

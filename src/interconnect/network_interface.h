@@ -93,6 +93,8 @@ class NetworkClient {
   virtual void on_message(Packet* packet) = 0;
   /// Only GPUs with a coherence controller get these.
   virtual void on_coherence(Packet* packet);
+  /// Only devices of a unified memory hierarchy get these.
+  virtual void on_hierarchy(Packet* packet);
   // Where stores are posted: some have come; `count` batches sent to a device have been written there; credits have
   // come for which stores to a device may have waited.
   virtual void on_stores(StorePacket* packet);
@@ -151,6 +153,9 @@ class NetworkInterface final : public NetworkPort {
   void announce(DeviceId to);
   /// Packets to a device in the class of invalidations that wait for the link: a queue without a bound.
   std::uint64_t waiting_invalidations(DeviceId to);
+  /// A message of a unified memory hierarchy with `payload` bytes behind its header, in its class, none of which needs
+  /// credits; if it is `bare`, it rides on the link's own packets and takes nothing. What it takes on the link.
+  std::uint32_t send_hierarchy(Packet* packet, std::uint32_t payload, bool bare);
 
   void arrive(Event* message) override;
   void all_arrived(Cycle limit) override;

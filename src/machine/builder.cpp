@@ -46,6 +46,7 @@ void MachineBuilder::build() {
 void MachineBuilder::make_devices() {
   const SystemSpec& spec = machine_.spec();
   TranslationOracle* oracle = machine_.translation_oracle.get();
+  if (machine_.data_oracle && spec.is_unified()) machine_.data_oracle->unify(spec.gpus + 1);
   const auto watch = [&](unsigned device) -> DataWatch* {
     return machine_.data_oracle ? &machine_.data_oracle->add_device(machine_.engine.partition(device)) : nullptr;
   };
@@ -108,6 +109,11 @@ void MachineBuilder::place_applications() {
                                  machine_.request.applications.size(), spec.gpus,
                                  machine_.request.applications.size()));
   }
+  if (spec.is_unified() && machine_.request.applications.size() > 1) {
+    throw InputError(
+        "a unified memory hierarchy (memory.management=umh) runs one application: a kernel boundary of one would wait "
+        "for the others");
+  }
   const bool alone = machine_.request.applications.size() == 1;
   for (unsigned a = 0; a < machine_.request.applications.size(); ++a) {
     Process process;
@@ -133,7 +139,7 @@ void MachineBuilder::place_buffers(Process& process) {
   if (spec.memory.copies()) {
     process.space = place(InitialPlacement::Blocks, true);
     process.host_copy = place(InitialPlacement::Host, true);
-  } else if (spec.memory.management == MemoryManagement::ZeroCopy) {
+  } else if (spec.memory.management == MemoryManagement::ZeroCopy || spec.is_unified()) {
     process.space = place(InitialPlacement::Host, true);
   } else {
     process.space = place(spec.placement, false);

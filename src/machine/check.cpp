@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "coherence/umh/gpu_hierarchy.h"
+#include "host/host_hierarchy.h"
 #include "machine/statistics.h"
 
 namespace nearfar {
@@ -138,6 +140,27 @@ bool host_writes_last(const Process& process) {
   return false;
 }
 
+/// What memory and all copies of a line come to together is what was written last; and who has a copy alone is alone.
+void check_hierarchy(Machine& machine) {
+  const auto& host = static_cast<const HostHierarchy&>(*machine.host->level());
+  std::vector<const GpuHierarchy*> gpus;
+  for (const auto& gpu : machine.gpus) gpus.push_back(static_cast<const GpuHierarchy*>(gpu->level()));
+  DataOracle& oracle = *machine.data_oracle;
+  for (std::size_t a = 0; a < machine.processes.size(); ++a) {
+    oracle.watch(machine.topology.host()).boundary(static_cast<std::uint8_t>(a));
+  }
+  oracle.merge();
+  for (unsigned device = 0; device <= machine.gpus.size(); ++device) {
+    DataWatch& watch = oracle.watch(DeviceId{static_cast<std::uint16_t>(device)});
+    watch.for_each_unified_line([&](PhysLine line) {
+      LineImage contents = host.contents(HierarchyMap::number(line));
+      for (const GpuHierarchy* gpu : gpus) gpu->overlay(HierarchyMap::number(line), contents);
+      watch.unified_end(line, contents);
+    });
+  }
+  oracle.merge();
+}
+
 }  // namespace
 
 void check_conservation(Machine& machine) {
@@ -151,6 +174,10 @@ void check_conservation(Machine& machine) {
   // A kernel's end writes the GPUs' caches back, not the host's, where pages may lie that GPUs have mapped.
   machine.data_oracle->merge();
   check_copies(machine);
+  if (machine.spec().is_unified()) {
+    check_hierarchy(machine);
+    return;
+  }
   if (!machine.spec().boundary.write_back || std::ranges::any_of(machine.processes, host_writes_last)) return;
   for (const auto& gpu : machine.gpus) machine.data_oracle->watch(gpu->device()).check_written_back();
 }

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "coherence/coherence_message.h"
+#include "coherence/umh/hierarchy_packet.h"
 #include "gpu/control.h"
 #include "gpu/copy_agent.h"
 #include "machine/device_timeline.h"
@@ -47,6 +48,28 @@ PacketLabel label_of_coherence(const CoherenceMessage& message, const Timeline& 
           lines ? timeline.lines_of(message.page, message.lines) : decltype(timeline.lines_of(message.page, 0)){}};
 }
 
+PacketLabel label_of_hierarchy(const HierarchyPacket& packet) {
+  static constexpr std::array kNames{"read",
+                                     "read for stores",
+                                     "write",
+                                     "put",
+                                     "publish",
+                                     "probe to read",
+                                     "probe to drop",
+                                     "forwarded read",
+                                     "shared block",
+                                     "exclusive block",
+                                     "written block",
+                                     "peer's block",
+                                     "probe answer",
+                                     "directory update",
+                                     "put acknowledgement",
+                                     "listen",
+                                     "done"};
+  static_assert(kNames.size() == nmoesi::kKinds);
+  return {kNames[static_cast<std::size_t>(packet.kind)], "coherence", {}};
+}
+
 }  // namespace
 
 PacketLabel packet_label(const Packet& packet, const Timeline& timeline) {
@@ -56,6 +79,7 @@ PacketLabel packet_label(const Packet& packet, const Timeline& timeline) {
     case PacketType::Copy: return label_of_copy(static_cast<const CopyMessage&>(packet), timeline);
     case PacketType::Translation: return label_of_translation(static_cast<const TranslationPacket&>(packet), timeline);
     case PacketType::Coherence: return label_of_coherence(static_cast<const CoherenceMessage&>(packet), timeline);
+    case PacketType::Hierarchy: return label_of_hierarchy(static_cast<const HierarchyPacket&>(packet));
     case PacketType::Stores: return {"posted stores", "stores", {}};
   }
   return {};

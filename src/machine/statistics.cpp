@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "coherence/coherence_controller.h"
+#include "coherence/umh/gpu_hierarchy.h"
 #include "gpu/compute_unit.h"
 #include "host/command_processor.h"
+#include "host/host_hierarchy.h"
 #include "interconnect/egress.h"
 #include "interconnect/network_interface.h"
 #include "interconnect/store_ingress.h"
@@ -161,6 +163,8 @@ std::vector<StatInfo> list_statistics() {
   list_stats<HostAgentStats>(out, {"host.cpu."});
   list_stats<RunPartStats>(out, {"run."});
   list_stats<SyncStats>(out, {"sync."});
+  list_stats<GpuHierarchyStats>(out, {"gpus.umh.", "gpu<g>.umh."});
+  list_stats<HostHierarchyStats>(out, {"host.umh."});
   list_stats<SharingStats>(out, {""});
   list_stats<RemotePrefixStats>(out, {"host.mmu."});
   out.push_back({"run.l2_tlb_mpki", "ratio",

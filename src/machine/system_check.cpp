@@ -77,6 +77,42 @@ void check_memory_management(const SystemSpec& spec, const Configuration& config
   }
 }
 
+/// A unified memory hierarchy is a memory level of its own: what else decides where lines are has no place beside it.
+void check_hierarchy_spec(const SystemSpec& spec, const Configuration& configuration) {
+  if (!spec.is_unified()) return;
+  const auto need = [&](bool holds, std::initializer_list<std::string> keys, const char* why) {
+    if (!holds) configuration.fail(keys, why);
+  };
+  need(spec.translation.kind == TranslationKind::Ideal, {"translation.kind", "memory.management"},
+       "`memory.management: umh` needs translation.kind `ideal`: its pages are the host's and never move, and page "
+       "tables in GPU memory have no place in a cache.");
+  need(spec.remote_cache == RemoteCache::L1 && !spec.remote_host_lines,
+       {"remote_cache", "remote_host_lines", "memory.management"},
+       "`memory.management: umh` needs `remote_cache: l1`: its own L2 keeps lines of the host, and coherently.");
+  need(
+      spec.coherence == Coherence::Boundary, {"coherence", "memory.management"},
+      "`memory.management: umh` has directories of its own: `coherence: directory` keeps lines of other GPUs' memories "
+      "right, and there are none.");
+  need(spec.boundary.write_back && spec.boundary.l1 == L1AtBoundary::Invalidate &&
+           spec.boundary.l2 == L2AtBoundary::Keep,
+       {"boundary.write_back", "boundary.l1", "boundary.l2", "memory.management"},
+       "`memory.management: umh` says itself what happens at kernel boundaries (`umh.kernel_boundary`): `boundary` has "
+       "to "
+       "be as it is by default.");
+  need(spec.gpu.line == 64, {"gpu.line", "memory.management"},
+       "`memory.management: umh` needs lines of 64 bytes: a mask has 64 bits.");
+  need(std::has_single_bit(std::uint64_t{spec.gpu.l2.banks}) && spec.gpus * spec.gpu.l2.banks <= 64,
+       {"gpu.l2.banks", "gpus"},
+       "`memory.management: umh` needs a power of two for `gpu.l2.banks`, and at most 64 stacked memories in all, one "
+       "for each bank: a directory has a bit for each.");
+  const Bytes interleave = spec.umh.interleaved();
+  need(std::has_single_bit(interleave) && interleave >= spec.gpu.line && interleave <= spec.umh.block,
+       {"umh.interleave", "umh.block"}, "`umh.interleave` must be a power of two from a line to `umh.block`.");
+  need(spec.gpu.dram.capacity / spec.gpu.l2.banks >= spec.umh.block * spec.umh.smd.ways,
+       {"gpu.dram.capacity", "gpu.l2.banks", "umh.block", "umh.smd.ways"},
+       "a stacked memory, one of `gpu.l2.banks` parts of `gpu.dram.capacity`, must hold at least one set of blocks.");
+}
+
 void check_fetches(const SystemSpec& spec, const Configuration& configuration) {
   if (spec.remote_write_miss == RemoteWriteMiss::NoAllocate || !spec.moves_pages()) return;
   configuration.fail({"remote_write_miss", "placement.policy"},
@@ -221,6 +257,7 @@ void check_system(const SystemSpec& spec, const Configuration& configuration) {
   check_directory(spec, configuration);
   check_fetches(spec, configuration);
   check_memory_management(spec, configuration);
+  check_hierarchy_spec(spec, configuration);
   check_l2(spec.host.llc, "host.llc", spec, configuration);
   check_dram(spec.gpu.dram, "gpu.dram", spec, configuration);
   check_dram(spec.host.dram, "host.dram", spec, configuration);

@@ -627,6 +627,82 @@ void DataWatch::multicast_loaded(DeviceId source, RecordId id, PhysLine line) {
   part.served = true;
 }
 
+// --------------------------------------------------------------------------------------- unified memory hierarchy
+
+/// Later ones are larger, and no two devices have the same.
+LineVersion DataWatch::next_version() {
+  const Cycle version = (partition_.now() + 1) * oracle_.devices() + partition_.device().value;
+  if (version >= kOwnStore) fail("the run is too long for the versions of its writes");
+  return static_cast<LineVersion>(version);
+}
+
+void DataWatch::unified_store(RecordId id, PhysLine line, LineImage& copy) {
+  Record& asked = record(id);
+  RecordLine& part = asked.part(line.index());
+  if (part.ordered) fail(fmt::format("a store to {} was performed twice", name_of(line)));
+  std::uint64_t& last = ordered_[{line.value, asked.unit.value}];
+  if (part.store <= last) {
+    fail(fmt::format("two stores of {} to {} were performed the wrong way round", asked.unit.name(), name_of(line)));
+  }
+  last = part.store;
+  part.version = next_version();
+  part.ordered = true;
+  MemoryEvent event;
+  event.kind = MemoryEvent::Kind::Ordered;
+  event.application = asked.application;
+  event.unit = asked.unit;
+  event.location = asked.location(line.index());
+  event.version = part.version;
+  event.mask = part.mask;
+  unified_lines_[line.value] = {asked.application, event.location};
+  log(std::move(event));
+  copy.write(part.mask, part.version, line_bytes_);
+  // An atomic returns what was there before; that it was the newest, the next one shows.
+  if (asked.loads) {
+    part.image = copy;
+    part.served = true;
+  }
+}
+
+void DataWatch::unified_load(RecordId id, PhysLine line, const LineImage& copy) {
+  Record& asked = record(id);
+  RecordLine& part = asked.part(line.index());
+  const auto found = ordered_.find({line.value, asked.unit.value});
+  if ((found == ordered_.end() ? 0 : found->second) < part.own_before) {
+    fail(fmt::format("a load of {} by {} passed a store of its own", name_of(line), asked.unit.name()));
+  }
+  part.image = copy;
+  part.served = true;
+}
+
+void DataWatch::unified_host_store(std::uint8_t application, Location location, PhysLine line, LineImage& copy) {
+  MemoryEvent event;
+  event.kind = MemoryEvent::Kind::Ordered;
+  event.application = application;
+  event.unit = LoadUnit::of(partition_.device(), application, false);
+  event.location = location;
+  event.version = next_version();
+  event.mask = ByteMask::all(line_bytes_);
+  copy.write(event.mask, event.version, line_bytes_);
+  unified_lines_[line.value] = {application, location};
+  log(std::move(event));
+}
+
+void DataWatch::unified_host_load(std::uint8_t application, Location location, const LineImage& copy) {
+  MemoryEvent event;
+  event.application = application;
+  event.unit = LoadUnit::of(partition_.device(), application, false);
+  event.location = location;
+  event.image = copy;
+  log(std::move(event));
+}
+
+void DataWatch::unified_end(PhysLine line, const LineImage& contents) {
+  const auto found = unified_lines_.find(line.value);
+  if (found == unified_lines_.end()) return;
+  unified_host_load(found->second.application, found->second.location, contents);
+}
+
 // ---------------------------------------------------------------------------------------------------- memory, pages
 
 LineImage DataWatch::fetched(PhysLine line) const {

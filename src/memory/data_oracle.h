@@ -168,6 +168,22 @@ class DataWatch {
   /// who reads a copy that has not been brought up to date is found out.
   void transfer_sent(std::uint32_t chunk);
 
+  // ------------------------------------------------------------------------------------ a unified memory hierarchy
+  // There is no home that orders writes: each is ordered where it is performed, in a cache whose copy of the line has
+  // this image.
+  void unified_store(RecordId record, PhysLine line, LineImage& copy);
+  void unified_load(RecordId record, PhysLine line, const LineImage& copy);
+  /// The same of the host's core, which has no L1 that is followed.
+  void unified_host_store(std::uint8_t application, Location location, PhysLine line, LineImage& copy);
+  void unified_host_load(std::uint8_t application, Location location, const LineImage& copy);
+  /// At the end of a run: what all copies of a line come to, together with memory.
+  void unified_end(PhysLine line, const LineImage& contents);
+  /// Lines that stores of this device have been performed on, in no order.
+  template <class Visit>
+  void for_each_unified_line(Visit visit) const {
+    for (const auto& [line, where] : unified_lines_) visit(PhysLine{line});
+  }
+
   /// At the end of a run: the copy that the L2 of a GPU holds of a line at home here is what was ordered last.
   void check_copy(DeviceId gpu, PhysLine line, const LineImage& copy) const;
   /// At the end of a run, with all caches written back: memory holds what was ordered last.
@@ -275,6 +291,12 @@ class DataWatch {
   LineMap<std::vector<std::uint32_t>> fills_;  ///< remote lines asked for by the L2: units that stored to them since
   boost::unordered_flat_map<UnitLine, std::uint64_t, UnitLineHash> passed_;  ///< a unit's last store that passed the L2
   std::vector<MemoryEvent> log_;
+  struct UnifiedLine {
+    std::uint8_t application = 0;
+    Location location;
+  };
+  LineMap<UnifiedLine> unified_lines_;  ///< that were stored to here
+  LineVersion next_version();
 };
 
 /// The watches of all devices, and what they come to together.
@@ -282,6 +304,13 @@ class DataOracle {
  public:
   /// Where pages are copied by nobody (ideal designs), frames are what programs know.
   DataOracle(unsigned line_bytes, bool by_frame) : line_bytes_(line_bytes), by_frame_(by_frame), model_(line_bytes) {}
+
+  /// A unified memory hierarchy: devices order writes each for itself.
+  void unify(unsigned devices) {
+    devices_ = devices;
+    model_.unify(devices);
+  }
+  unsigned devices() const { return devices_; }
 
   DataWatch& add_device(Partition& partition);
   DataWatch& watch(DeviceId device) { return *watches_[device.value]; }
@@ -314,6 +343,7 @@ class DataOracle {
 
   unsigned line_bytes_;
   bool by_frame_;
+  unsigned devices_ = 0;  ///< of a unified memory hierarchy
   MemoryModel model_;
   std::vector<std::unique_ptr<DataWatch>> watches_;
   std::vector<const MemoryEvent*> merged_;

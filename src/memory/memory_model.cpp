@@ -44,8 +44,12 @@ void MemoryModel::boundary(std::uint8_t application) {
 void MemoryModel::ordered(const MemoryEvent& event) {
   Line& line = lines_[event.location.value];
   if (line.boundary != boundaries_[event.application]) {
-    line.at_boundary = line.current;
+    line.at_boundary = devices_ != 0 ? line.oldest : line.current;
     line.boundary = boundaries_[event.application];
+  }
+  if (devices_ != 0) {
+    ordered_side_by_side(event, line);
+    return;
   }
   line.current.write(event.mask, event.version, line_bytes_);
   if (recent_.size() >= kRemembered) recent_.clear();
@@ -65,7 +69,7 @@ void MemoryModel::returned(const MemoryEvent& event) {
   }
   const Line& line = found->second;
   const bool written = line.boundary == boundaries_[event.application];
-  const LineImage& oldest = written ? line.at_boundary : line.current;
+  const LineImage& oldest = written ? line.at_boundary : devices_ != 0 ? line.oldest : line.current;
   const bool plain = event.image.is_uniform() && oldest.is_uniform() && line.current.is_uniform();
   for (unsigned byte = 0; byte < (plain ? 1 : line_bytes_); ++byte) {
     const LineVersion version = event.image.at(byte);
@@ -78,8 +82,34 @@ void MemoryModel::returned(const MemoryEvent& event) {
     }
   }
   if (!written) return;
+  if (devices_ != 0) {
+    check_own_stores(event);
+    return;
+  }
   check_fences(event);
   check_order_of_loads(event);
+}
+
+/// A write of one device leaves that of another since the last boundary a chance to remain.
+void MemoryModel::ordered_side_by_side(const MemoryEvent& event, Line& line) {
+  line.oldest.set_each(line_bytes_, [&](unsigned byte) {
+    if (!event.mask.test(byte)) return line.oldest.at(byte);
+    const LineVersion before = line.current.at(byte);
+    const bool side_by_side = before > line.at_boundary.at(byte) && before % devices_ != event.version % devices_;
+    return side_by_side ? line.oldest.at(byte) : event.version;
+  });
+  line.current.write(event.mask, event.version, line_bytes_);
+  if (seen_.size() >= kRemembered) seen_.clear();
+  seen_[{event.location.value, event.unit.value}].write(event.mask, event.version, line_bytes_);
+}
+
+void MemoryModel::check_own_stores(const MemoryEvent& event) {
+  const auto own = seen_.find({event.location.value, event.unit.value});
+  if (own == seen_.end()) return;
+  for (unsigned byte = 0; byte < line_bytes_; ++byte) {
+    if (event.image.at(byte) >= own->second.at(byte)) continue;
+    fail(event, byte, fmt::format("the unit itself had stored version {}", own->second.at(byte)));
+  }
 }
 
 Cycle MemoryModel::acquired_from(const Write& write, LoadUnit reader, const Acquires& acquired) {

@@ -79,6 +79,11 @@ class MemoryModel {
  public:
   explicit MemoryModel(unsigned line_bytes) : line_bytes_(line_bytes) {}
 
+  /// Devices order writes each for itself, by time; a version says which, by its remainder. A load may return what its
+  /// copy had when it was made: beside the first two rules it has to return its own unit's stores, and where several
+  /// devices wrote a byte between two boundaries, any of these writes may remain.
+  void unify(unsigned devices) { devices_ = devices; }
+
   /// The next event in the order of time; throws SimulationError when it may not be.
   void see(const MemoryEvent& event);
 
@@ -87,6 +92,7 @@ class MemoryModel {
     LineImage current;      ///< all that has been ordered
     LineImage at_boundary;  ///< what had been when boundary number `boundary` was passed
     std::uint32_t boundary = 0;
+    LineImage oldest;  ///< unified: of what devices wrote side by side, the oldest that may remain
   };
   struct Write {
     LineVersion version = 0;
@@ -114,6 +120,8 @@ class MemoryModel {
   void returned(const MemoryEvent& event);
   void check_fences(const MemoryEvent& event) const;
   void check_order_of_loads(const MemoryEvent& event);
+  void ordered_side_by_side(const MemoryEvent& event, Line& line);
+  void check_own_stores(const MemoryEvent& event);
   struct Release {
     Cycle begun = 0;
     Cycle completed = 0;
@@ -126,6 +134,7 @@ class MemoryModel {
   [[noreturn]] void fail(const MemoryEvent& event, unsigned byte, const std::string& why) const;
 
   unsigned line_bytes_;
+  unsigned devices_ = 0;  ///< of a unified memory hierarchy; else 0
   boost::unordered_flat_map<std::uint64_t, Line, Hash> lines_;
   boost::unordered_flat_map<std::uint64_t, std::vector<Write>, Hash> recent_;      ///< since the last boundary
   boost::unordered_flat_map<UnitLocation, LineImage, Hash> seen_;                  ///< by loads since the last boundary

@@ -15,6 +15,7 @@ enum class PacketType : std::uint8_t {
   Copy,         ///< chunks of copies between launches (gpu/copy_agent.h)
   Translation,  ///< translation: requests, answers, invalidations, pages (translation/message.h)
   Coherence,    ///< invalidations of cached lines, markers and fences (coherence/coherence_message.h)
+  Hierarchy,    ///< blocks of a unified memory hierarchy (coherence/umh/hierarchy_packet.h)
   Stores,       ///< posted stores (interconnect/store_batch.h); lines of them, where their home writes them
 };
 

@@ -157,7 +157,8 @@ std::vector<Step> managed_steps(const Workload& workload, const MemorySpec& memo
     case MemoryManagement::Memcpy: return MemcpyPlan(workload, memory.copy_in).steps();
     case MemoryManagement::SoftwareUm: return SoftwareUmPlan(workload).steps();
     case MemoryManagement::Placed:
-    case MemoryManagement::ZeroCopy: break;
+    case MemoryManagement::ZeroCopy:
+    case MemoryManagement::Umh: break;
   }
   return workload.steps();
 }

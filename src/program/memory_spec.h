@@ -12,6 +12,7 @@ enum class MemoryManagement : std::uint8_t {
   Placed,      ///< pages are where `placement` puts them, and whoever touches them reaches them there
   Memcpy,      ///< the host and the GPUs have a copy each; copies before and after kernels
   ZeroCopy,    ///< all pages are the host's, pinned, and GPUs reach them over the links
+  Umh,         ///< all pages are the host's, and GPU memory is a coherent cache of them (coherence/umh)
   SoftwareUm,  ///< as Memcpy, but a runtime that knows nothing of the program copies all that may be needed
 };
 

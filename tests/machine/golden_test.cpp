@@ -132,10 +132,12 @@ std::vector<Golden> design_runs() {
   std::vector<Golden> runs;
   for (const Design& design : all_designs()) {
     const std::string system = system_for(design);
-    const bool one_gpu = system == "svm-1gpu";
-    const auto programs = [one_gpu] {
+    // A unified memory hierarchy runs one application at a time.
+    const bool unified = std::ranges::find(design.seams, "memory level") != design.seams.end();
+    const bool one_only = system == "svm-1gpu" || unified;
+    const auto programs = [one_only] {
       std::vector<Programs> all = {{tiny("MT", {{"width", 256}})}, page_rank()};
-      if (!one_gpu) all.push_back(four_applications());
+      if (!one_only) all.push_back(four_applications());
       return all;
     };
     runs.push_back(
