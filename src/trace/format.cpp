@@ -6,13 +6,17 @@
 #include <algorithm>
 #include <bit>
 
+#include "sim/error.h"
 #include "trace/buffer_map.h"
 
 namespace nearfar {
 namespace {
 
-/// Steps by their numbers in a file. 5 is kept for accesses of the host to ranges.
-enum class StepCode : std::uint8_t { Launch = 1, Copy = 2, HostPhase = 3, Sync = 4 };
+/// Steps by their numbers in a file.
+enum class StepCode : std::uint8_t { Launch = 1, Copy = 2, HostPhase = 3, Sync = 4, HostAccess = 5 };
+
+/// What kernels do with a buffer stands above the three bits of its placement: 0 if it is the usual.
+constexpr unsigned kUseShift = 3;
 
 constexpr std::uint64_t kMostU32 = 0xffff'ffff;
 constexpr std::uint64_t kMostU64 = ~std::uint64_t{0};
@@ -26,10 +30,24 @@ Buffer decode_buffer(ByteReader& in) {
   buffer.name = in.text();
   buffer.base = VirtAddr{in.number(0, kTraceAddresses - 1, "the address of a buffer")};
   buffer.bytes = in.number(1, kTraceAddresses - buffer.base.value, "the size of a buffer");
-  buffer.placement =
-      static_cast<Placement>(in.number(0, static_cast<std::uint64_t>(Placement::Host), "the placement of a buffer"));
+  const std::uint64_t how = in.number(0, (std::uint64_t{9} << kUseShift) - 1, "the placement of a buffer");
+  const std::uint64_t placement = how & ((1U << kUseShift) - 1);
+  if (placement > static_cast<std::uint64_t>(Placement::Host)) in.fail("a buffer has a placement that there is not");
+  buffer.placement = static_cast<Placement>(placement);
+  if (const std::uint64_t use = how >> kUseShift; use != 0) {
+    buffer.kernels = {((use - 1) & 1) != 0, ((use - 1) & 2) != 0, ((use - 1) & 4) != 0,
+                      in.number(0, buffer.bytes, "the bytes of a buffer in use")};
+  }
   if (buffer.base.value % kPageBytes != 0) in.fail(fmt::format("buffer '{}' begins inside a page", buffer.name));
   return buffer;
+}
+
+void encode_placement(const Buffer& buffer, ByteVector& out) {
+  const KernelUse& kernels = buffer.kernels;
+  const bool usual = kernels.reads && kernels.writes && !kernels.overwrites && kernels.bytes == 0;
+  const std::uint64_t use = 1 + (kernels.reads ? 1U : 0U) + (kernels.writes ? 2U : 0U) + (kernels.overwrites ? 4U : 0U);
+  put_number(out, static_cast<std::uint64_t>(buffer.placement) | (usual ? 0 : use << kUseShift));
+  if (!usual) put_number(out, kernels.bytes);
 }
 
 void check_buffers(const ByteReader& in, const BufferMap& map, const TraceLimits& limits) {
@@ -137,6 +155,13 @@ struct StepEncoder {
     begin(StepCode::HostPhase);
     put_number(out, phase.cycles);
   }
+  void operator()(const HostAccess& access) const {
+    begin(StepCode::HostAccess);
+    for (const std::uint64_t each : {access.first.value, access.bytes}) put_number(out, each);
+    put_number(out, access.writes ? 1 : 0);
+  }
+  /// A management of memory adds them to a program's own steps, which alone are recorded.
+  void operator()(const Transfer&) const { throw SimulationError("a transfer is no step of a program"); }
   void operator()(const Sync&) const { begin(StepCode::Sync); }
 };
 
@@ -170,6 +195,18 @@ Copy decode_copy(ByteReader& in, const BufferMap& map) {
   return copy;
 }
 
+HostAccess decode_host_access(ByteReader& in, const BufferMap& map) {
+  HostAccess access;
+  access.first = VirtAddr{in.number(0, kTraceAddresses - 1, "the address of an access of the host")};
+  access.bytes = in.number(1, kTraceAddresses, "the bytes of an access of the host");
+  access.writes = in.number(0, 1, "whether the host writes") != 0;
+  const BufferMap::Range* range = map.find(access.first.value);
+  if (range == nullptr || access.bytes > range->end - access.first.value) {
+    in.fail(fmt::format("an access of the host to address {:#x} does not lie in a buffer", access.first.value));
+  }
+  return access;
+}
+
 /// Launches are carried out in their order, each once.
 Step decode_step(ByteReader& in, const BufferMap& map, std::size_t launches, std::size_t& next_launch) {
   const std::uint64_t code = in.number();
@@ -182,6 +219,7 @@ Step decode_step(ByteReader& in, const BufferMap& map, std::size_t launches, std
     case StepCode::Copy: return decode_copy(in, map);
     case StepCode::HostPhase: return HostPhase{in.number(0, std::uint64_t{1} << 48, "the time of a host phase")};
     case StepCode::Sync: return Sync{};
+    case StepCode::HostAccess: return decode_host_access(in, map);
   }
   in.fail(fmt::format("there is no step of kind {}", code));
 }
@@ -233,7 +271,7 @@ void encode_program(const TraceProgram& program, ByteVector& out) {
     put_text(out, buffer.name);
     put_number(out, buffer.base.value);
     put_number(out, buffer.bytes);
-    put_number(out, static_cast<std::uint64_t>(buffer.placement));
+    encode_placement(buffer, out);
   }
   put_number(out, program.homes.size());
   std::uint64_t next = 0;

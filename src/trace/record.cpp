@@ -70,6 +70,11 @@ RecordResult record_workload(const Workload& workload, const TraceHeader& header
     throw InputError(
         fmt::format("The program is made for wavefronts of {} lanes, not of {}.", workload.lanes(), header.lanes));
   }
+  for (const Buffer& buffer : workload.buffers()) {
+    if (buffer.placement != Placement::Multicast) continue;
+    throw InputError(fmt::format(
+        "The program uses multicast memory ('{}'), which traces do not have: record another algorithm.", buffer.name));
+  }
   const TraceProgram program = program_of(workload);
   const BufferMap buffers(program.buffers);
   TraceWriter writer(sink, header);

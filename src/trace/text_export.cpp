@@ -74,13 +74,21 @@ class TextExporter {
     if (program.gpus != 0) line("gpus {}", program.gpus);
     if (program.collective) line("collective {} {}", program.collective->bytes, program.collective->bus_factor);
     for (const Buffer& buffer : program.buffers) {
-      line("buffer {} {:#x} {} {}", quoted(buffer.name), buffer.base.value, buffer.bytes,
-           kPlacementWords[static_cast<std::size_t>(buffer.placement)]);
+      line("buffer {} {:#x} {} {}{}", quoted(buffer.name), buffer.base.value, buffer.bytes,
+           kPlacementWords[static_cast<std::size_t>(buffer.placement)], use_of(buffer.kernels));
     }
     for (const PageHome& home : program.homes) {
       const std::string device = home.device == PageHome::kHost ? "host" : fmt::format("{}", home.device);
       line("home {:#x} {} {}", home.first.value << kPageShift, home.pages, device);
     }
+  }
+
+  /// What kernels do with a buffer, where it is not the usual: reads, writes, overwrites, and the bytes in use.
+  static std::string use_of(const KernelUse& kernels) {
+    if (kernels.reads && kernels.writes && !kernels.overwrites && kernels.bytes == 0) return "";
+    const std::string letters =
+        fmt::format("{}{}{}", kernels.reads ? "r" : "", kernels.writes ? "w" : "", kernels.overwrites ? "o" : "");
+    return fmt::format(" {} {}", letters.empty() ? "-" : letters, kernels.bytes);
   }
 
   void write_step(const Copy& copy) {
@@ -91,6 +99,10 @@ class TextExporter {
          copy.wait ? "" : " async");
   }
   void write_step(const HostPhase& phase) { line("host {}", phase.cycles); }
+  void write_step(const HostAccess& access) {
+    line("{} {:#x} {}", access.writes ? "host-write" : "host-read", access.first.value, access.bytes);
+  }
+  void write_step(const Transfer&) {}  // never in a file
   void write_step(const Sync&) { line("sync"); }
   void write_step(const LaunchStep& step) {
     const Launch& launch = file_.program().launches[step.launch];

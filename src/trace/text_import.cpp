@@ -197,6 +197,8 @@ class TextImporter {
                                           Command{"home", &TextImporter::take_home},
                                           Command{"copy", &TextImporter::take_copy},
                                           Command{"host", &TextImporter::take_host},
+                                          Command{"host-read", &TextImporter::take_host_read},
+                                          Command{"host-write", &TextImporter::take_host_write},
                                           Command{"sync", &TextImporter::take_sync},
                                           Command{"launch", &TextImporter::take_launch},
                                           Command{"place", &TextImporter::take_place},
@@ -264,6 +266,17 @@ class TextImporter {
     }
     collective_ = work;
   }
+  /// What kernels do with a buffer.
+  KernelUse use(std::uint64_t most) {
+    const Word& letters = word("what kernels do with the buffer");
+    if (letters.text != "-" && letters.text.find_first_not_of("rwo") != std::string::npos) {
+      fail_at(letters.column, "letters of `rwo` (reads, writes, overwrites) or `-` were expected");
+    }
+    const auto has = [&](char letter) { return letters.text.find(letter) != std::string::npos; };
+    KernelUse kernels{has('r'), has('w'), has('o')};
+    if (more()) kernels.bytes = number("the bytes in use", 0, most);
+    return kernels;
+  }
   void take_buffer() {
     need_header();
     Buffer buffer;
@@ -274,6 +287,7 @@ class TextImporter {
     buffer.bytes = number("the bytes of a buffer", 1, kTraceAddresses - buffer.base.value);
     static constexpr std::array kWords{"distribute", "interleave", "private", "host"};
     buffer.placement = more() ? static_cast<Placement>(one_of("the placement", kWords)) : Placement::Distribute;
+    if (more()) buffer.kernels = use(buffer.bytes);
     for (const Buffer& other : buffers_) {
       if (buffer.base.value < BufferMap::end_of(other) && other.base.value < BufferMap::end_of(buffer)) {
         fail(fmt::format("the buffer overlaps with buffer `{}`", other.name));
@@ -353,6 +367,21 @@ class TextImporter {
     }
   }
   void take_host() { begin_step(), assembler_->add_step(HostPhase{number("the cycles", 0, std::uint64_t{1} << 48)}); }
+  void host_access(bool writes) {
+    begin_step();
+    HostAccess access;
+    access.writes = writes;
+    access.first = VirtAddr{address()};
+    access.bytes = number("the bytes", 1, kTraceAddresses);
+    const BufferMap map(buffers_);
+    const BufferMap::Range* range = map.find(access.first.value);
+    if (range == nullptr || access.bytes > range->end - access.first.value) {
+      fail(fmt::format("an access of the host to address {:#x} does not lie in a buffer", access.first.value));
+    }
+    assembler_->add_step(access);
+  }
+  void take_host_read() { host_access(false); }
+  void take_host_write() { host_access(true); }
   void take_sync() { begin_step(), assembler_->add_step(Sync{}); }
 
   void take_launch() {
