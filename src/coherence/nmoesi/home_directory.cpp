@@ -109,6 +109,7 @@ void HomeDirectory::next(Transaction& transaction) {
 
 void HomeDirectory::begin(Transaction& transaction) {
   transaction.answers = 0;
+  transaction.probed = false;
   transaction.done = transaction.updated = true;
   transaction.answered = false;
   transaction.shared = false;
@@ -202,7 +203,7 @@ void HomeDirectory::begin_write(Transaction& transaction, Entry& entry) {
   if (is_llc(request.from)) {
     probe_stacks(transaction, entry.sharers);
     // Other lines of the block may change in memory: what the LLC has of them goes too.
-    if (entry.sharers != 0 && entry.in_llc) probe_llc(transaction, true, request.line);
+    if ((entry.sharers != 0 || entry.stale) && entry.in_llc) probe_llc(transaction, true, request.line);
     return;
   }
   probe_stacks(transaction, entry.sharers & ~bit(request.from));
@@ -358,7 +359,10 @@ void HomeDirectory::on_done(const Message& message) {
 
 /// The last probe has been answered, or there was none.
 void HomeDirectory::answers_are_in(Transaction& transaction) {
-  if (transaction.answers != 0) return;
+  if (transaction.answers != 0) {
+    transaction.probed = true;
+    return;
+  }
   Entry& entry = entries_[transaction.block];
   const Message& request = transaction.request;
   if (transaction.settles()) {
@@ -412,6 +416,8 @@ void HomeDirectory::send_data(Transaction& transaction, Kind kind) {
   data.kind = kind;
   data.line = request.line;
   data.ready = transaction.ready;
+  // What the LLC gets keeps its order, so that nobody has to wait until it has it; but for what probes brought.
+  data.sent = is_llc(request.from) && !transaction.probed;
   if (geometry_.follows_data) {
     data.bytes = std::make_unique<LineBytesList>();
     const unsigned first = request.whole_block() ? 0 : request.line;
@@ -421,7 +427,11 @@ void HomeDirectory::send_data(Transaction& transaction, Kind kind) {
           {static_cast<std::uint16_t>(i), State::I, false, 0, memory(geometry_.line_of(transaction.block, i))});
     }
   }
+  const bool over = data.sent;
   send(std::move(data), request.from, transaction.block);
+  if (!over) return;
+  transaction.done = true;
+  finish_if_over(transaction);
 }
 
 void HomeDirectory::send_ack(const Message& request, Ack ack) {

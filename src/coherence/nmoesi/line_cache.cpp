@@ -259,9 +259,11 @@ void LineCache::on_data(Message&& message) {
   } else {
     set_state(slot, message.kind == Kind::DataE ? State::E : State::S);
   }
-  Message done;
-  done.kind = Kind::Done;
-  send(std::move(done), options_.parent, line);
+  if (!message.sent) {
+    Message done;
+    done.kind = Kind::Done;
+    send(std::move(done), options_.parent, line);
+  }
   transaction->phase = Phase::Q;
   serve(*transaction);
   go_on(*transaction);

@@ -114,7 +114,7 @@ struct Message {
   State state = State::I;     ///< of the sender's copy: before a Put, after a probe
   Ack ack = Ack::Keep;        ///< PutAck
   bool n_store = false;       ///< Read: what it is for, for the counters
-  bool sent = false;          ///< DirUpdate: PeerData has been sent
+  bool sent = false;          ///< DirUpdate: PeerData has been sent; Data*: no Done is to come
   bool reads_memory = false;  ///< Data*, PeerData, Put: it leaves when memory has been read
   Agent from = kNobody;
   Agent to = kNobody;
