@@ -13,10 +13,12 @@ namespace nearfar {
 namespace {
 
 PacketLabel label_of_lines(const LineRequest& lines, const Timeline& timeline) {
-  static constexpr std::array kRequests{"read request",   "scalar read request",     "write request",
-                                        "atomic request", "page table read request", "fetch request"};
-  static constexpr std::array kReplies{"read reply",   "scalar read reply",     "write acknowledgement",
-                                       "atomic reply", "page table read reply", "fetch reply"};
+  static constexpr std::array kRequests{"read request",     "scalar read request",     "write request",
+                                        "atomic request",   "page table read request", "fetch request",
+                                        "host read request"};
+  static constexpr std::array kReplies{"read reply",     "scalar read reply",     "write acknowledgement",
+                                       "atomic reply",   "page table read reply", "fetch reply",
+                                       "host read reply"};
   const auto kind = static_cast<std::size_t>(lines.kind);
   return {lines.reply() ? kReplies[kind] : kRequests[kind], "lines", timeline.lines_of(lines.line.page(), lines.mask)};
 }

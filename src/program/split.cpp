@@ -67,8 +67,9 @@ bool places_fit(const Launch& launch, unsigned gpus, unsigned cus_per_gpu) {
          std::ranges::all_of(launch.places->cu, below(cus_per_gpu));
 }
 
-ShareQueue::ShareQueue(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu)
-    : share_(launch, split, gpu, gpus, cus_per_gpu) {
+ShareQueue::ShareQueue(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu,
+                       std::uint64_t chunk)
+    : share_(launch, split, gpu, gpus, cus_per_gpu, chunk) {
   if (split != Split::Listed || launch.places->cu.empty()) return;
   by_cu_.resize(cus_per_gpu);
   for (std::uint64_t i = 0; i < share_.size(); ++i) by_cu_[launch.places->cu[share_[i]]].groups.push_back(share_[i]);

@@ -39,7 +39,8 @@ class Share {
 /// A share as its GPU starts it: in order on whichever compute unit asks, or on the one that the launch names.
 class ShareQueue {
  public:
-  ShareQueue(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu);
+  ShareQueue(const Launch& launch, Split split, unsigned gpu, unsigned gpus, unsigned cus_per_gpu,
+             std::uint64_t chunk = 1);
 
   /// Workgroups that have not been taken.
   std::uint64_t left() const { return share_.size() - taken_; }

@@ -51,7 +51,6 @@ struct Buffer {
   MulticastMembers members{};  ///< Placement::Multicast
 
   std::uint64_t used_bytes() const { return kernels.bytes == 0 ? bytes : kernels.bytes; }
-};  ///< Placement::Multicast
 };
 
 /// Pages of 4 KiB that lie on one device at the start, whatever the placement of their buffer.

@@ -17,6 +17,7 @@ namespace nearfar::transitions_test {
 namespace {
 
 using namespace transitions;
+using transitions::Event;  // not that of the simulator
 using ::testing::IsEmpty;
 
 constexpr unsigned kGpus = 3;

@@ -51,7 +51,7 @@ void register_umh(DesignRegistry& registry) {
                 .sentence = "GPU memory is a cache of the host's memory that hardware keeps coherent.",
                 .seams = {"memory level", "directory", "egress", "placement", "L2 cache replacement"},
                 .systems = {TranslationKind::Ideal},
-                .system = "gddr5-1gpu",
+                .system = "zero-copy-4gpu",
                 .settings = {"memory.management=umh", "remote_cache=l1", "remote_host_lines=false"},
                 .make = make_plug_in<UnifiedMemoryHierarchy>,
                 .readme = "src/designs/umh/README.md"});
