@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "coherence/make_directory.h"
-#include "coherence/umh/gpu_hierarchy.h"
+#include "gpu/gpu_hierarchy.h"
 
 namespace nearfar {
 Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,

@@ -47,6 +47,9 @@ void MachineBuilder::make_devices() {
   const SystemSpec& spec = machine_.spec();
   TranslationOracle* oracle = machine_.translation_oracle.get();
   if (machine_.data_oracle && spec.is_unified()) machine_.data_oracle->unify(spec.gpus + 1);
+  if (machine_.data_oracle && spec.memory.copies()) {
+    machine_.data_oracle->host_has_copies(machine_.topology.host(), spec.gpus + 1);
+  }
   const auto watch = [&](unsigned device) -> DataWatch* {
     return machine_.data_oracle ? &machine_.data_oracle->add_device(machine_.engine.partition(device)) : nullptr;
   };

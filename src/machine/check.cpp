@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "coherence/umh/gpu_hierarchy.h"
+#include "gpu/gpu_hierarchy.h"
 #include "host/host_hierarchy.h"
 #include "machine/statistics.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "coherence/coherence_controller.h"
-#include "coherence/umh/gpu_hierarchy.h"
 #include "gpu/compute_unit.h"
+#include "gpu/gpu_hierarchy.h"
 #include "host/command_processor.h"
 #include "host/host_hierarchy.h"
 #include "interconnect/egress.h"

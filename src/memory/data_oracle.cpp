@@ -359,7 +359,9 @@ void DataWatch::order_write(DeviceId requester, RecordId id, PhysLine line) {
   if (part.ordered) fail(fmt::format("a store to {} was ordered twice", name_of(line)));
   check_order(requester, asked, part, line);
   Truth& truth = truth_[line.value];
-  part.version = ++truth.version;
+  ++truth.version;
+  if (oracle_.host_with_copies_ == partition_.device()) truth.version = std::max(truth.version, next_version());
+  part.version = truth.version;
   part.ordered = true;
   truth.image.write(part.mask, part.version, line_bytes_);
   MemoryEvent event;

@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -311,6 +312,12 @@ class DataOracle {
     model_.unify(devices);
   }
   unsigned devices() const { return devices_; }
+  /// The host has copies of its own of what lies in GPUs, and may overwrite one without having seen what kernels did to
+  /// the other: its writes are numbered by time, which is later than all of them.
+  void host_has_copies(DeviceId host, unsigned devices) {
+    host_with_copies_ = host;
+    devices_ = devices;
+  }
 
   DataWatch& add_device(Partition& partition);
   DataWatch& watch(DeviceId device) { return *watches_[device.value]; }
@@ -343,7 +350,8 @@ class DataOracle {
 
   unsigned line_bytes_;
   bool by_frame_;
-  unsigned devices_ = 0;  ///< of a unified memory hierarchy
+  unsigned devices_ = 0;  ///< where writes are numbered by time
+  std::optional<DeviceId> host_with_copies_;
   MemoryModel model_;
   std::vector<std::unique_ptr<DataWatch>> watches_;
   std::vector<const MemoryEvent*> merged_;

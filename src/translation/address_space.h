@@ -45,8 +45,8 @@ class FrameAllocator {
 
 class AddressSpace {
  public:
-  /// Places all buffers of `workload` on the GPUs [first, first + count), on the host, or at the switch behind it. Tables
-  /// that are private to each GPU stay so, unless there is one copy of everything (`shared`).
+  /// Places all buffers of `workload` on the GPUs [first, first + count), on the host, or at the switch behind it.
+  /// Tables that are private to each GPU stay so, unless there is one copy of everything (`shared`).
   AddressSpace(const Workload& workload, InitialPlacement policy, unsigned first, unsigned count, DeviceId host,
                FrameAllocator& frames, PageSize size = {}, bool shared = false);
 

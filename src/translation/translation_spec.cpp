@@ -145,7 +145,8 @@ void UvmSpec::describe(Section& section) {
                               "brings the rest of its 64 KiB, and of each larger region up to 2 MiB of which the GPU "
                               "then has more than `prefetch_threshold`.");
   section.integer("prefetch_threshold", prefetch_threshold, {1, 100}, "percent",
-                  "With uvm.prefetch tree, the share of a region that a GPU must have before the rest of it follows.");
+                  "With uvm.prefetch tree, the share of a region that a GPU must have before the other pages of that "
+                  "region follow.");
 }
 
 void AccessCounterSpec::describe(Section& section) {

@@ -222,7 +222,7 @@ TEST(Run, SummaryGoesToStandardOutput) {
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out,
-              AllOf(StartsWith("MT, "), HasSubstr("(width=64)"), HasSubstr("cycles"), HasSubstr("L1 hits")));
+              AllOf(StartsWith("MT, "), HasSubstr("(width=64 host=0)"), HasSubstr("cycles"), HasSubstr("L1 hits")));
 }
 
 TEST(Run, SummaryNamesWhatWasSet) {

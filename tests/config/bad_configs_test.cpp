@@ -150,7 +150,7 @@ const std::vector<BadConfig>& bad_configs() {
        "host:\n"
        "  <<: {line: 64}\n"sv,
        {},
-       R"(systems/x.yaml:2:3: `host` has no key `<<`. Its keys are llc, dram, dma, mmu.
+       R"(systems/x.yaml:2:3: `host` has no key `<<`. Its keys are cpu, llc, dram, dma, mmu.
     2 |   <<: {line: 64}
       |   ^~)"},
       {"KeyThatIsAList",
@@ -206,7 +206,7 @@ const std::vector<BadConfig>& bad_configs() {
        "host:\n"
        "  colour: red\n"sv,
        {},
-       R"(systems/x.yaml:3:3: `host` has no key `colour`. Its keys are llc, dram, dma, mmu.
+       R"(systems/x.yaml:3:3: `host` has no key `colour`. Its keys are cpu, llc, dram, dma, mmu.
     3 |   colour: red
       |   ^~~~~~)"},
       {"KeyOfAnotherSection",
@@ -249,7 +249,7 @@ const std::vector<BadConfig>& bad_configs() {
        "base: base\n"
        "boundary: ring\n"sv,
        {},
-       R"(systems/x.yaml:2:11: `boundary` is a section, not a value; its keys are write_back, l1, l2.
+       R"(systems/x.yaml:2:11: `boundary` is a section, not a value; its keys are write_back, l1, l2, markers.
     2 | boundary: ring
       |           ^~~~)"},
       {"NothingForASection",
@@ -257,14 +257,14 @@ const std::vector<BadConfig>& bad_configs() {
        "boundary:\n"
        "gpus: 2\n"sv,
        {},
-       R"(systems/x.yaml:2:1: `boundary` is a section, not a value; its keys are write_back, l1, l2.
+       R"(systems/x.yaml:2:1: `boundary` is a section, not a value; its keys are write_back, l1, l2, markers.
     2 | boundary:
       | ^~~~~~~~)"},
       {"ListForASection",
        "base: base\n"
        "boundary: [ring]\n"sv,
        {},
-       R"(systems/x.yaml:2:11: `boundary` is a section, not a value; its keys are write_back, l1, l2.
+       R"(systems/x.yaml:2:11: `boundary` is a section, not a value; its keys are write_back, l1, l2, markers.
     2 | boundary: [ring]
       |           ^)"},
       {"NothingForAValue",
@@ -585,7 +585,7 @@ const std::vector<BadConfig>& bad_configs() {
       {"OverrideOfASection",
        "base: base\n"sv,
        {"host=4MiB"},
-       R"(--set: `host` is a section, not a value; its keys are llc, dram, dma, mmu.
+       R"(--set: `host` is a section, not a value; its keys are cpu, llc, dram, dma, mmu.
   host=4MiB
   ^~~~)"},
       {"OverrideInsideAValue",
@@ -639,7 +639,7 @@ const std::vector<BadConfig>& bad_configs() {
       {"OverrideEmptyKey",
        "base: base\n"sv,
        {"host..size=4"},
-       R"(--set: a key is missing; those of `host` are llc, dram, dma, mmu.
+       R"(--set: a key is missing; those of `host` are cpu, llc, dram, dma, mmu.
   host..size=4
        ^)"},
       {"OverrideNotUtf8",
@@ -855,7 +855,7 @@ const std::vector<BadConfig>& bad_configs() {
        "host:\n"
        "  kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkééé: 4\n"sv,
        {},
-       R"(systems/x.yaml:3:3: `host` has no key `kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk…`. Its keys are llc, dram, dma, mmu.
+       R"(systems/x.yaml:3:3: `host` has no key `kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk…`. Its keys are cpu, llc, dram, dma, mmu.
     3 |   kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkééé: 4
       |   ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~)"},
       {"EscapeSequenceInAValue",

@@ -129,7 +129,7 @@ TEST(Catalog, LaunchesSplitAndBuffersLieAsTheSuitesDo) {
 TEST(Catalog, NamesTheNearestOfAMistypedName) {
   EXPECT_EQ(refusal("FRI", {}),
             "There is no workload `FRI`; `nearfar list workloads` shows them all. Did you mean `FIR`?");
-  EXPECT_EQ(refusal("MT", {{"widht", 64}}), "MT has no parameter `widht`; it has width. Did you mean `width`?");
+  EXPECT_EQ(refusal("MT", {{"widht", 64}}), "MT has no parameter `widht`; it has width, host. Did you mean `width`?");
   EXPECT_EQ(refusal("PR", {{"qqqqqq", 64}}),
             "PR has no parameter `qqqqqq`; it has n, m, graph, band, permute, iterations.");
 }

@@ -53,8 +53,8 @@ void UmhSpec::describe(Section& section) {
       "shared, or owned where umh.peer_transfer is on; with invalidate an owned one leaves.");
   section.choice<UmhWriteBack>("writeback", writeback,
                                {{"whole_block", UmhWriteBack::WholeBlock}, {"dirty_lines", UmhWriteBack::DirtyLines}},
-                               "What a changed block takes on a link and at the host's memory when it goes home: all "
-                               "of it, or the lines with changed bytes.");
+                               "What a changed block takes on a link and at the host's memory when it goes home: with "
+                               "whole_block all of its lines, with dirty_lines those that have changed bytes.");
   section.bytes("completion_bytes", completion_bytes, {0, 64},
                 "What the notice that a block is in its place takes on a link; with 0 it rides on the link's own "
                 "acknowledgements.");

@@ -47,14 +47,15 @@ class UnifiedMemoryHierarchy final : public PlugIn {
 }  // namespace
 
 void register_umh(DesignRegistry& registry) {
-  registry.add({.name = "umh",
-                .sentence = "GPU memory is a cache of the host's memory that hardware keeps coherent.",
-                .seams = {"memory level", "directory", "egress", "placement", "L2 cache replacement"},
-                .systems = {TranslationKind::Ideal},
-                .system = "zero-copy-4gpu",
-                .settings = {"memory.management=umh", "remote_cache=l1", "remote_host_lines=false"},
-                .make = make_plug_in<UnifiedMemoryHierarchy>,
-                .readme = "src/designs/umh/README.md"});
+  registry.add(
+      {.name = "umh",
+       .sentence = "GPU memory is a cache of the host's memory that hardware keeps coherent.",
+       .seams = {"memory level"},
+       .systems = {TranslationKind::Ideal},
+       .system = "zero-copy-4gpu",
+       .settings = {"memory.management=umh", "coherence=boundary", "remote_cache=l1", "remote_host_lines=false"},
+       .make = make_plug_in<UnifiedMemoryHierarchy>,
+       .readme = "src/designs/umh/README.md"});
 }
 
 }  // namespace nearfar

@@ -1,4 +1,4 @@
-#include "coherence/umh/gpu_hierarchy.h"
+#include "gpu/gpu_hierarchy.h"
 
 #include <fmt/format.h>
 
@@ -362,7 +362,8 @@ void GpuHierarchy::describe(StatVisitor& visitor) {
 
 void GpuHierarchyStats::describe(StatVisitor& visitor) {
   visitor.counter("l2.loads", "lines", "Lines that L1 caches asked the L2 of a unified memory hierarchy for.", loads);
-  visitor.counter("l2.load_hits", "lines", "Those of them that the L2 held.", load_hits);
+  visitor.counter("l2.load_hits", "lines", "Lines that loads of compute units looked for in the L2 and found.",
+                  load_hits);
   visitor.counter("l2.nstores", "lines",
                   "Lines of non-coherent stores at the L2 of a unified memory hierarchy: ordinary stores.", nstores);
   visitor.counter("l2.coherent_stores", "lines",
