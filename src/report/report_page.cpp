@@ -140,12 +140,14 @@ std::string claim_strip(const MeasuredClaim& measured) {
   if (ranged) numbers.insert(numbers.end(), {measured.readings.low, measured.readings.high});
   const double low = std::ranges::min(numbers), high = std::ranges::max(numbers);
   if (!(high > low)) return "";
-  constexpr double kWidth = 150, kMargin = 8;
-  const auto x = [&](double number) { return kMargin + (kWidth - 2 * kMargin) * (number - low) / (high - low); };
+  constexpr double kStripWidth = 150, kStripMargin = 8;
+  const auto x = [&](double number) {
+    return kStripMargin + (kStripWidth - 2 * kStripMargin) * (number - low) / (high - low);
+  };
   std::string out = fmt::format(
       "<svg class=\"strip\" width=\"{0:.0f}\" height=\"18\" viewBox=\"0 0 {0:.0f} 18\" role=\"img\" "
       "aria-label=\"published, measured and range over readings\">",
-      kWidth);
+      kStripWidth);
   const auto bar = [&](double from, double to, double height, const char* name) {
     fmt::format_to(std::back_inserter(out),
                    "<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", name, x(from),
