@@ -94,7 +94,8 @@ TEST(Umh, KernelsReadAndWriteTheBytesPublished) {
       {"SLA", {8 * kMiB, 8 * kMiB + 2 * 32 * kKiB + 2 * 128}}};
   for (const char* name : kPrograms) {
     std::uint64_t only_read = 0, written = 0;
-    for (const Buffer& buffer : published(name)->buffers()) {
+    const auto workload = published(name);
+    for (const Buffer& buffer : workload->buffers()) {
       (buffer.kernels.writes ? written : only_read) += buffer.used_bytes();
     }
     EXPECT_EQ(only_read, expected.at(name).first) << name;
