@@ -130,10 +130,11 @@ void check_copied_bytes(Machine& machine) {
   }
 }
 
-/// Whether the host has written to a program's data behind its last launch, whose end writes caches back.
-bool host_writes_last(const Process& process) {
+/// Whether the host may have written to a program's data behind its last launch, whose end writes caches back. Beside
+/// others a program is executed again, and may be stopped behind any of its steps.
+bool host_writes_last(const Process& process, bool alone) {
   for (auto step = process.steps.rbegin(); step != process.steps.rend(); ++step) {
-    if (std::holds_alternative<LaunchStep>(*step)) return false;
+    if (alone && std::holds_alternative<LaunchStep>(*step)) return false;
     const auto* access = std::get_if<HostAccess>(&*step);
     if (access != nullptr && access->writes) return true;
   }
@@ -178,7 +179,9 @@ void check_conservation(Machine& machine) {
     check_hierarchy(machine);
     return;
   }
-  if (!machine.spec().boundary.write_back || std::ranges::any_of(machine.processes, host_writes_last)) return;
+  const bool alone = machine.processes.size() == 1;
+  const auto left_dirty = [&](const Process& process) { return host_writes_last(process, alone); };
+  if (!machine.spec().boundary.write_back || std::ranges::any_of(machine.processes, left_dirty)) return;
   for (const auto& gpu : machine.gpus) machine.data_oracle->watch(gpu->device()).check_written_back();
 }
 
