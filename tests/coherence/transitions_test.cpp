@@ -17,8 +17,8 @@ namespace nearfar::transitions_test {
 namespace {
 
 using namespace transitions;
-using transitions::Event;  // not that of the simulator
 using ::testing::IsEmpty;
+using transitions::Event;  // not that of the simulator
 
 constexpr unsigned kGpus = 3;
 constexpr std::uint64_t kLines[] = {0x1000, 0x1040};  ///< of one block

@@ -84,7 +84,7 @@ class HomeDirectory {
     bool done = false;     ///< has come, or is not to come
     bool updated = false;  ///< the same of DirUpdate
     bool answered = false;
-    bool probed = false;   ///< somebody had to answer first
+    bool probed = false;  ///< somebody had to answer first
     bool shared = false;  ///< there were other holders when it began
     Cycle ready = 0;      ///< when memory has been read
     Message request;
