@@ -382,30 +382,29 @@ class CalibrationReader {
   Calibration calibration_;
 };
 
-fs::path calibrations_folder() { return find_folder("calibrations", "NEARFAR_CALIBRATIONS"); }
+SearchPath calibrations_path() { return {"calibrations", "NEARFAR_CALIBRATIONS"}; }
 
 }  // namespace
 
 Calibration read_calibration(const std::string& name, std::optional<SizeClass> size) {
-  if (name.ends_with(kYamlExtension))
+  if (is_yaml_path(name))
     return CalibrationReader(read_source(name, name), fs::path(name).stem().string(), size).calibration();
-  const fs::path folder = calibrations_folder();
-  const std::vector<std::string> names = names_in(folder);
-  if (std::ranges::find(names, name) == names.end()) {
+  const SearchPath calibrations = calibrations_path();
+  const auto file = calibrations.find(name);
+  if (!file) {
+    const std::vector<std::string> names = calibrations.names();
     throw InputError(
         fmt::format("There is no calibration `{}` in {}.{} There are {}; a file is named by a path that "
                     "ends in .yaml.",
-                    name, folder.string(), did_you_mean(name, names), fmt::join(names, ", ")));
+                    name, calibrations.text(), did_you_mean(name, names), fmt::join(names, ", ")));
   }
-  const std::string file = name + std::string(kYamlExtension);
-  return CalibrationReader(read_source((folder / file).string(), shown_in_folder(folder, file)), name, size)
-      .calibration();
+  return CalibrationReader(read_source(file->path.string(), file->shown), name, size).calibration();
 }
 
 Calibration read_calibration_text(const std::string& text, const std::string& shown_as, std::optional<SizeClass> size) {
   return CalibrationReader(make_source(text, shown_as), fs::path(shown_as).stem().string(), size).calibration();
 }
 
-std::vector<std::string> calibration_names() { return names_in(calibrations_folder()); }
+std::vector<std::string> calibration_names() { return calibrations_path().names(); }
 
 }  // namespace nearfar

@@ -218,12 +218,11 @@ std::optional<Frozen> read_frozen_text(const std::string& text, const std::strin
 }
 
 std::vector<Frozen> read_frozen() {
-  const std::filesystem::path folder = find_folder("systems", "NEARFAR_SYSTEMS");
+  const SearchPath systems("systems", "NEARFAR_SYSTEMS");
   std::vector<Frozen> all;
-  for (const std::string& name : names_in(folder)) {
-    const std::string file = name + std::string(kYamlExtension);
-    const std::string shown = shown_in_folder(folder, file);
-    auto frozen = frozen_in(read_source((folder / file).string(), shown), shown);
+  for (const std::string& name : systems.names()) {
+    const NamedFile file = *systems.find(name);
+    auto frozen = frozen_in(read_source(file.path.string(), file.shown), file.shown);
     if (!frozen) continue;
     const auto other = std::ranges::find(all, frozen->paper, &Frozen::paper);
     if (other != all.end()) {

@@ -181,7 +181,7 @@ std::string frozen_path(const CalibrateArguments& arguments, const Calibration& 
   const std::string path =
       !arguments.output.empty()
           ? arguments.output
-          : (find_folder("systems", "NEARFAR_SYSTEMS") / (calibration.id + "-frozen.yaml")).string();
+          : (SearchPath("systems", "NEARFAR_SYSTEMS").first() / (calibration.id + "-frozen.yaml")).string();
   if (std::filesystem::exists(path)) {
     throw InputError(
         fmt::format("`{}` is there already: a reading is frozen once. Whoever wants to choose anew removes "

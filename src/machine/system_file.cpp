@@ -31,9 +31,7 @@ const std::vector<std::string>& file_keys() {
   return keys;
 }
 
-bool is_path(std::string_view name) { return name.ends_with(kYamlExtension); }
-
-fs::path systems_directory() { return find_folder("systems", "NEARFAR_SYSTEMS"); }
+SearchPath systems_path() { return {"systems", "NEARFAR_SYSTEMS"}; }
 
 /// One file of the chain from a system to its oldest base.
 struct Document {
@@ -75,22 +73,17 @@ Document read_path(const std::string& path) {
   return make_document(file.stem().string(), directory, read_source(path, path));
 }
 
-Document read_in(const fs::path& directory, const std::string& name) {
-  const std::string file = name + std::string(kYamlExtension);
-  return make_document(name, directory, read_source((directory / file).string(), shown_in_folder(directory, file)));
-}
-
-bool is_known(const fs::path& directory, const std::string& name) {
-  return std::ranges::binary_search(names_in(directory), name);
+Document read_file(const NamedFile& file) {
+  return make_document(file.path.stem().string(), file.path.parent_path(), read_source(file.path.string(), file.shown));
 }
 
 /// The systems that can be run: those that are not abstract. A file that cannot be read counts, so that naming it
 /// shows what is wrong with it.
-std::vector<std::string> runnable_names(const fs::path& directory) {
-  std::vector<std::string> names = names_in(directory);
+std::vector<std::string> runnable_names(const SearchPath& systems) {
+  std::vector<std::string> names = systems.names();
   std::erase_if(names, [&](const std::string& name) {
     try {
-      return read_in(directory, name).is_abstract();
+      return read_file(*systems.find(name)).is_abstract();
     } catch (const InputError&) {
       return false;
     }
@@ -99,13 +92,13 @@ std::vector<std::string> runnable_names(const fs::path& directory) {
 }
 
 Document read_named(const std::string& name) {
-  if (is_path(name)) return read_path(name);
-  const fs::path directory = systems_directory();
-  if (is_known(directory, name)) return read_in(directory, name);
-  const std::vector<std::string> names = runnable_names(directory);
+  if (is_yaml_path(name)) return read_path(name);
+  const SearchPath systems = systems_path();
+  if (const auto file = systems.find(name)) return read_file(*file);
+  const std::vector<std::string> names = runnable_names(systems);
   std::error_code error;
   const bool exists = name.find('/') != std::string::npos || fs::exists(name, error);
-  throw InputError(fmt::format("there is no system `{}` in {}.{} The systems are {}.{}", name, directory.string(),
+  throw InputError(fmt::format("there is no system `{}` in {}.{} The systems are {}.{}", name, systems.text(),
                                did_you_mean(name, names), fmt::join(names, ", "),
                                exists ? " A file is named by a path that ends in .yaml." : ""));
 }
@@ -113,19 +106,20 @@ Document read_named(const std::string& name) {
 Document read_base(const Document& derived, const YamlEntry& entry) {
   const std::string name = derived.text("base");
   std::error_code error;
-  if (is_path(name)) {
+  if (is_yaml_path(name)) {
     const fs::path path = (derived.directory / name).lexically_normal();
     if (!fs::exists(path, error))
       fail_at(entry.value.place, fmt::format("there is no file `{}` to inherit from.", name));
     return read_path(path.string());
   }
-  const fs::path systems = systems_directory();
-  const bool in_systems = fs::equivalent(derived.directory, systems, error);
-  if (!in_systems && is_known(derived.directory, name)) {
-    return read_path((derived.directory / (name + std::string(kYamlExtension))).lexically_normal().string());
+  const SearchPath systems = systems_path();
+  const bool in_systems = std::ranges::any_of(
+      systems.folders(), [&](const fs::path& folder) { return fs::equivalent(derived.directory, folder, error); });
+  if (const auto beside = in_systems ? std::nullopt : find_in(derived.directory, name)) {
+    return read_path(beside->path.lexically_normal().string());
   }
-  if (is_known(systems, name)) return read_in(systems, name);
-  const std::vector<std::string> names = names_in(systems);
+  if (const auto file = systems.find(name)) return read_file(*file);
+  const std::vector<std::string> names = systems.names();
   fail_at(entry.value.place,
           fmt::format("there is no system `{}` to inherit from.{}", name, did_you_mean(name, names)));
 }
@@ -210,16 +204,17 @@ LoadedSystem load_system(const std::string& name, std::span<const std::string> o
 
 LoadedSystem load_system_text(const std::string& text, const std::string& shown_as,
                               std::span<const std::string> overrides) {
-  return load(make_document(shown_as, systems_directory(), make_source(text, shown_as)), overrides, {});
+  return load(make_document(shown_as, systems_path().first(), make_source(text, shown_as)), overrides, {});
 }
 
 std::vector<SystemSummary> list_systems() {
   std::vector<SystemSummary> systems;
-  const fs::path directory = systems_directory();
-  for (const std::string& name : runnable_names(directory)) {
-    const std::string path = (directory / (name + std::string(kYamlExtension))).string();
+  const SearchPath folders = systems_path();
+  for (const std::string& name : runnable_names(folders)) {
+    const NamedFile file = *folders.find(name);
+    const std::string path = file.path.string();
     try {
-      systems.push_back({name, path, read_in(directory, name).text("description")});
+      systems.push_back({name, path, read_file(file).text("description")});
     } catch (const InputError& error) {
       const std::string_view message = error.what();
       systems.push_back({name, path, fmt::format("Cannot be read: {}", message.substr(0, message.find('\n')))});

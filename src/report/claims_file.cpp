@@ -220,7 +220,7 @@ Paper read_paper(const std::shared_ptr<const Source>& source, const std::string&
   return paper;
 }
 
-std::filesystem::path claims_folder() { return find_folder("claims", "NEARFAR_CLAIMS"); }
+SearchPath claims_path() { return {"claims", "NEARFAR_CLAIMS"}; }
 
 }  // namespace
 
@@ -228,21 +228,21 @@ Paper read_paper_text(const std::string& text, const std::string& shown_as, cons
   return read_paper(make_source(text, shown_as), id);
 }
 
-std::vector<std::string> paper_names() { return names_in(claims_folder()); }
+std::vector<std::string> paper_names() { return claims_path().names(); }
 
 std::vector<Paper> read_papers() { return read_papers(paper_names()); }
 
 std::vector<Paper> read_papers(const std::vector<std::string>& names) {
-  const std::vector<std::string> known = paper_names();
-  const std::filesystem::path folder = claims_folder();
+  const SearchPath claims = claims_path();
+  const std::vector<std::string> known = claims.names();
   std::vector<Paper> papers;
   for (const std::string& name : names.empty() ? known : names) {
-    if (std::ranges::find(known, name) == known.end()) {
+    const auto file = claims.find(name);
+    if (!file) {
       throw InputError(fmt::format("There are no claims of a paper `{}`.{} The papers are {}.", name,
                                    did_you_mean(name, known), fmt::join(known, ", ")));
     }
-    const std::string file = name + std::string(kYamlExtension);
-    papers.push_back(read_paper(read_source((folder / file).string(), shown_in_folder(folder, file)), name));
+    papers.push_back(read_paper(read_source(file->path.string(), file->shown), name));
   }
   return papers;
 }

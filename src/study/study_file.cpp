@@ -330,26 +330,23 @@ class StudyReader {
 
 constexpr YamlSubject kSubject = {"study", "studies", "title: …", "write them out"};
 
-fs::path studies_folder() { return find_folder("studies", "NEARFAR_STUDIES"); }
+SearchPath studies_path() { return {"studies", "NEARFAR_STUDIES"}; }
 
 }  // namespace
 
 Study read_study(const std::string& name, const StudyChanges& changes) {
-  if (name.ends_with(kYamlExtension)) {
+  if (is_yaml_path(name)) {
     return StudyReader(parse_yaml(read_source(name, name), kSubject), fs::path(name).stem().string(), changes).study();
   }
-  const fs::path folder = studies_folder();
-  const std::vector<std::string> names = names_in(folder);
-  if (std::ranges::find(names, name) == names.end()) {
+  const SearchPath folders = studies_path();
+  const auto file = folders.find(name);
+  if (!file) {
     throw InputError(
         fmt::format("There is no study `{}` in {}.{} `nearfar list studies` shows them all; a file is named by "
                     "a path that ends in .yaml.",
-                    name, folder.string(), did_you_mean(name, names)));
+                    name, folders.text(), did_you_mean(name, folders.names())));
   }
-  const std::string file = name + std::string(kYamlExtension);
-  return StudyReader(parse_yaml(read_source((folder / file).string(), shown_in_folder(folder, file)), kSubject), name,
-                     changes)
-      .study();
+  return StudyReader(parse_yaml(read_source(file->path.string(), file->shown), kSubject), name, changes).study();
 }
 
 Study read_study_text(const std::string& text, const std::string& shown_as, const StudyChanges& changes) {
@@ -359,9 +356,9 @@ Study read_study_text(const std::string& text, const std::string& shown_as, cons
 
 std::vector<StudySummary> list_studies() {
   std::vector<StudySummary> studies;
-  const fs::path folder = studies_folder();
-  for (const std::string& name : names_in(folder)) {
-    const std::string path = (folder / (name + std::string(kYamlExtension))).string();
+  const SearchPath folders = studies_path();
+  for (const std::string& name : folders.names()) {
+    const std::string path = folders.find(name)->path.string();
     try {
       const YamlNode root = parse_yaml(read_source(path, path), kSubject);
       const YamlNode* title = root.find("title");
@@ -376,8 +373,8 @@ std::vector<StudySummary> list_studies() {
 std::vector<StudySummary> need_studies() {
   std::vector<StudySummary> studies = list_studies();
   if (!studies.empty()) return studies;
-  throw InputError(fmt::format("The folder {} has no studies: a study is a file that ends in {}.",
-                               studies_folder().string(), kYamlExtension));
+  throw InputError(
+      fmt::format("The folder {} has no studies: a study is a file that ends in .yaml.", studies_path().text()));
 }
 
 }  // namespace nearfar
