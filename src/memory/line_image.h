@@ -11,8 +11,8 @@
 
 namespace nearfar {
 
-/// The number of a write in the home's order of its line.
-using LineVersion = std::uint32_t;
+/// The number of a write in the home's order of its line. Where it follows time, 32 bits are not enough.
+using LineVersion = std::uint64_t;
 /// A byte that nobody has written and that was never read from memory.
 inline constexpr LineVersion kUndefinedByte = ~LineVersion{0};
 /// A byte of a compute unit's own store that its home may not have ordered yet: later than all that is ordered.
