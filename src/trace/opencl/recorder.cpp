@@ -126,46 +126,47 @@ Recorder::Allocation* Recorder::find(std::uint64_t context, std::uint64_t addres
   return found == allocations_.end() ? nullptr : &found->second;
 }
 
-std::optional<std::uint64_t> Recorder::place(std::uint64_t context, std::uint64_t address, std::uint64_t bytes) {
+std::optional<Recorder::Place> Recorder::place(std::uint64_t context, std::uint64_t address, std::uint64_t bytes) {
   const Allocation* allocation = find(context, address);
   const std::uint64_t offset = buffer_offset(address);
   if (allocation == nullptr || offset > allocation->bytes || bytes > allocation->bytes - offset) return std::nullopt;
-  return program_.buffers[allocation->buffer].base.value + offset;
+  return Place{program_.buffers[allocation->buffer].base.value + offset, allocation->buffer};
 }
 
 /// Where an access of a kernel lies in the trace, or 0.
 std::uint64_t Recorder::touch(const LaneAccess& access) {
-  const std::optional<std::uint64_t> at = place(context_, access.address, access.bytes);
+  const std::optional<Place> at = place(context_, access.address, access.bytes);
   if (!at) {
     ++notes_.outside;
     return 0;
   }
-  KernelUse& use = program_.buffers[find(context_, access.address)->buffer].kernels;
+  KernelUse& use = program_.buffers[at->buffer].kernels;
   use.reads = use.reads || access.tag != LaneTag::Store;
   use.writes = use.writes || access.tag != LaneTag::Load;
-  return *at;
+  return at->address;
 }
 
 // --------------------------------------------------------------------------------------------------------- the host
 
 void Recorder::host_access(ByteReader& in, bool writes) {
   const std::uint64_t context = in.number(), address = in.number(), bytes = in.number();
-  const std::optional<std::uint64_t> at = place(context, address, bytes);
+  const std::optional<Place> at = place(context, address, bytes);
   if (!at || bytes == 0) return;
   transfer({.from = writes ? std::nullopt : at, .to = writes ? at : std::nullopt, .bytes = bytes});
 }
 
 void Recorder::device_copy(ByteReader& in) {
   const std::uint64_t context = in.number(), from = in.number(), to = in.number(), bytes = in.number();
-  const std::optional<std::uint64_t> source = place(context, from, bytes), target = place(context, to, bytes);
+  const std::optional<Place> source = place(context, from, bytes), target = place(context, to, bytes);
   if (!source || !target || bytes == 0) return;
   transfer({.from = source, .to = target, .bytes = bytes});
 }
 
 /// Pieces that follow one another are one: a fill is told pattern by pattern, a rectangle row by row.
 void Recorder::transfer(const Transfer& what) {
-  const auto follows = [this](const std::optional<std::uint64_t>& before, const std::optional<std::uint64_t>& next) {
-    return before.has_value() == next.has_value() && (!before || *before + pending_->bytes == *next);
+  const auto follows = [this](const std::optional<Place>& before, const std::optional<Place>& next) {
+    if (!before || !next) return before.has_value() == next.has_value();
+    return before->buffer == next->buffer && before->address + pending_->bytes == next->address;
   };
   if (pending_ && follows(pending_->from, what.from) && follows(pending_->to, what.to)) {
     pending_->bytes += what.bytes;
@@ -185,24 +186,25 @@ void Recorder::put_transfer() {
         fmt::format("The program has more than {} steps, which a trace cannot hold.", TraceLimits{}.steps));
   }
   if (host_events_ == HostEvents::Accesses) {
-    if (what.from) program_.steps.push_back(HostAccess{VirtAddr{*what.from}, what.bytes, false});
-    if (what.to) program_.steps.push_back(HostAccess{VirtAddr{*what.to}, what.bytes, true});
+    if (what.from) program_.steps.push_back(HostAccess{VirtAddr{what.from->address}, what.bytes, false});
+    if (what.to) program_.steps.push_back(HostAccess{VirtAddr{what.to->address}, what.bytes, true});
     return;
   }
   Copy copy;
-  const auto whole_lines = [&](const std::optional<std::uint64_t>& at, std::optional<VirtAddr>& side) {
+  const auto whole_lines = [&](const std::optional<Place>& at, std::optional<VirtAddr>& side) {
     if (!at) return;
-    side = VirtAddr{*at & ~(kCopyLine - 1)};
-    const std::uint64_t end = (*at + what.bytes + kCopyLine - 1) & ~(kCopyLine - 1);
+    side = VirtAddr{at->address & ~(kCopyLine - 1)};
+    const std::uint64_t end = (at->address + what.bytes + kCopyLine - 1) & ~(kCopyLine - 1);
     copy.bytes = std::max(copy.bytes, end - side->value);
   };
   whole_lines(what.from, copy.from);
   whole_lines(what.to, copy.to);
   // Where the sides begin at different places in their lines, one may have come to reach beyond its buffer's pages.
-  const BufferMap map(program_.buffers);
-  for (const std::optional<VirtAddr>& side : {copy.from, copy.to}) {
-    if (side) copy.bytes = std::min(copy.bytes, map.find(side->value)->end - side->value);
-  }
+  const auto stay_inside = [&](const std::optional<Place>& at, const std::optional<VirtAddr>& side) {
+    if (at) copy.bytes = std::min(copy.bytes, BufferMap::end_of(program_.buffers[at->buffer]) - side->value);
+  };
+  stay_inside(what.from, copy.from);
+  stay_inside(what.to, copy.to);
   program_.steps.push_back(copy);
 }
 

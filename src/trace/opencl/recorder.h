@@ -47,8 +47,12 @@ class Recorder {
     std::uint64_t bytes = 0;
     bool named = false;
   };
+  struct Place {
+    std::uint64_t address = 0;  ///< in the trace
+    std::size_t buffer = 0;     ///< of the trace
+  };
   struct Transfer {
-    std::optional<std::uint64_t> from, to;  ///< addresses in the trace
+    std::optional<Place> from, to;
     std::uint64_t bytes = 0;
   };
   using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< context, number of the buffer within it
@@ -71,7 +75,7 @@ class Recorder {
 
   Allocation* find(std::uint64_t context, std::uint64_t address);
   /// Where a range lies in the trace; nothing where it is not wholly in one buffer.
-  std::optional<std::uint64_t> place(std::uint64_t context, std::uint64_t address, std::uint64_t bytes);
+  std::optional<Place> place(std::uint64_t context, std::uint64_t address, std::uint64_t bytes);
   std::uint64_t touch(const LaneAccess& access);
   void transfer(const Transfer& what);
   void put_transfer();

@@ -178,7 +178,7 @@ void need_file(const std::string& path) {
   throw InputError(
       "Recording OpenCL programs takes Oclgrind, which was not there when nearfar was built: install the Debian "
       "packages "
-      "oclgrind, liboclgrind-dev, llvm-14-dev and opencl-c-headers, and build nearfar again.");
+      "oclgrind, liboclgrind-dev, llvm-14-dev and ocl-icd-opencl-dev, and build nearfar again.");
 }
 
 }  // namespace
