@@ -14,9 +14,9 @@ __kernel void dot_product(__global const float* a, __global const float* b, __gl
                           __local float* sums) {
   int i = get_local_id(0);
   sums[i] = a[get_global_id(0)] * b[get_global_id(0)];
-  for (int half = get_local_size(0) / 2; half > 0; half /= 2) {
+  for (int width = get_local_size(0) / 2; width > 0; width /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (i < half) sums[i] += sums[i + half];
+    if (i < width) sums[i] += sums[i + width];
   }
   if (i == 0) partial[get_group_id(0)] = sums[0];
 }
@@ -42,7 +42,10 @@ int main(int count, char** words) {
   clEnqueueWriteBuffer(queue, in_b, CL_TRUE, 0, n * sizeof(float), b.data(), 0, nullptr, nullptr);
 
   cl_program program = clCreateProgramWithSource(context, 1, const_cast<const char**>(&source), nullptr, nullptr);
-  clBuildProgram(program, 1, &device, "", nullptr, nullptr);
+  if (clBuildProgram(program, 1, &device, "", nullptr, nullptr) != CL_SUCCESS) {
+    fprintf(stderr, "The kernel cannot be built.\n");
+    return 1;
+  }
   cl_kernel kernel = clCreateKernel(program, "dot_product", nullptr);
   clSetKernelArg(kernel, 0, sizeof in_a, &in_a);
   clSetKernelArg(kernel, 1, sizeof in_b, &in_b);

@@ -27,14 +27,15 @@ TEST(RecordOpencl, WithoutThePluginItSaysWhatToInstall) {
   const Outcome outcome =
       run_shell("NEARFAR_OCLGRIND_RUNTIME=/nowhere " + kProgram + "record-opencl -o /nowhere.nft -- true");
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("install the Debian packages oclgrind, liboclgrind-dev, llvm-14-dev"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("install the Debian packages oclgrind, liboclgrind-dev, llvm-14-dev and ocl-icd-opencl-dev"));
 }
 
 TEST(RecordOpencl, TheCommandLine) {
   EXPECT_THAT(nearfar("record-opencl -o x.nft").err, HasSubstr("needs a program, as in `nearfar record-opencl -o"));
   EXPECT_THAT(nearfar("record-opencl -- true").err, HasSubstr("needs -o FILE"));
-  EXPECT_THAT(nearfar("record-opencl -o x.nft --host copy -- true").err,
-              HasSubstr("--host is one of copies, accesses, none, not `copy`. Did you mean `copies`?"));
+  EXPECT_THAT(nearfar("record-opencl -o x.nft --host copie -- true").err,
+              HasSubstr("--host is one of copies, accesses, none, not `copie`. Did you mean `copies`?"));
   EXPECT_EQ(nearfar("record-opencl -o x.nft").code, 2);
 }
 
@@ -210,7 +211,7 @@ TEST_F(OpenclPrograms, TheTutorialsProgram) {
   // Sums go from 128 work-items on down to 1: of the four wavefronts two take part in the first step, one in the
   // others. A step is two loads and a store of local memory; the first product is a store, the last sum a load.
   std::string first = "load 4 row 0x100000000\nload 4 row 0x100001000\nlocal 1\n";
-  for (unsigned half = 128; half > 0; half /= 2) first += "barrier\nlocal 3\n";
+  for (unsigned width = 128; width > 0; width /= 2) first += "barrier\nlocal 3\n";
   EXPECT_EQ(memory_of(text, 0, 0), first.substr(0, first.size() - 1 - std::string("local 3").size()) +
                                        "local 4\nstore 4 row 0x100002000 1 0\n");
   EXPECT_EQ(memory_of(text, 0, 1),
@@ -255,8 +256,8 @@ TEST_F(OpenclPrograms, AccessesOutsideOfBuffersAreLeftOut) {
 
 TEST_F(OpenclPrograms, AFullDiskIsOneError) {
   // A limit on the size of files is met as a full disk is: the write fails.
-  const Outcome outcome = run_shell("trap '' XFSZ; ulimit -f 0; " + kProgram + "record-opencl -o " + trace() +
-                                    " -- " OPENCL_PROGRAMS "/opencl_vector_add 2>&1 | cat; test ! -e " + trace());
+  const Outcome outcome = run_shell("(trap '' XFSZ; ulimit -f 0; " + kProgram + "record-opencl -o " + trace() +
+                                    " -- " OPENCL_PROGRAMS "/opencl_vector_add) 2>&1 | cat; test ! -e " + trace());
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out + outcome.err, HasSubstr("cannot be written: File too large."));
 }

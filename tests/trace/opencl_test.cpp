@@ -421,6 +421,13 @@ TEST(OpenclWavefronts, LocalAndPrivateMemory) {
   EXPECT_EQ(counts(text)["valu"], 1u);
 }
 
+TEST(OpenclWavefronts, ABuiltInFunctionMayStoreASecondResult) {
+  const Function kernel{{{}, {kVector, kReturn}}};
+  EXPECT_THAT(recorded_group({kernel}, 64,
+                             [](unsigned i, Item& item) { item.touch(LaneTag::Store, 4, kBufferX + 4 * i).run(0); }),
+              HasSubstr("wave 0 0\nvalu 1\nstore 4 row 0x100000000\nsalu 1\n"));
+}
+
 TEST(OpenclWavefronts, AtomicsKeepTheirAddresses) {
   const Function kernel{{{}, {kMemory, kReturn}}};
   EXPECT_THAT(

@@ -151,7 +151,7 @@ Code code_of_call(const llvm::CallInst& call) {
       is_uniform_builtin(name)) {
     return {};
   }
-  if (begins_with_one_of(name, {"async_work_group"})) return {CodeKind::Scalar, 1};
+  if (begins_with_one_of(name, {"async_work_group", "printf"})) return {CodeKind::Scalar, 1};
   return {CodeKind::Vector, components(call.getType())};
 }
 

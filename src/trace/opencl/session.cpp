@@ -176,7 +176,8 @@ class Messages {
 void need_file(const std::string& path) {
   if (!path.empty() && fs::exists(path)) return;
   throw InputError(
-      "Recording OpenCL programs takes Oclgrind, which was not there when nearfar was built: install the Debian packages "
+      "Recording OpenCL programs takes Oclgrind, which was not there when nearfar was built: install the Debian "
+      "packages "
       "oclgrind, liboclgrind-dev, llvm-14-dev and ocl-icd-opencl-dev (`./test extras` does), and build nearfar again.");
 }
 

@@ -95,7 +95,13 @@ void WaveWriter::execute(const std::vector<unsigned>& active) {
   }
   wait_for(code);
   switch (code.kind) {
-    case CodeKind::Vector: vector_ += code.count; break;
+    case CodeKind::Vector:
+      vector_ += code.count;
+      // Some built-in functions store a second result.
+      if (std::ranges::any_of(active, [&](unsigned lane) { return !lanes_[lane].accesses().empty(); })) {
+        execute_memory(instruction, active);
+      }
+      break;
     case CodeKind::Scalar: scalar_ += code.count; break;
     case CodeKind::Call:
     case CodeKind::Return: ++scalar_; break;
