@@ -33,6 +33,7 @@ inline constexpr const char* kDesigns = "DESIGNS";
 inline constexpr const char* kNumber = "N";
 inline constexpr const char* kTiming = "TIMING";
 inline constexpr const char* kTraceFormat = "FORMAT";
+inline constexpr const char* kHostEvents = "HOST";
 inline constexpr const char* kFile = "FILE";
 inline constexpr const char* kRange = "FROM-TO";
 inline constexpr const char* kAddresses = "ADDRESSES";

@@ -19,6 +19,7 @@ Command add_compare_command(CLI::App& program);
 Command add_trace_command(CLI::App& program);
 /// Part of the command `trace`, with the options of `run`.
 Command add_replay_command(CLI::App& trace);
+Command add_record_opencl_command(CLI::App& program);
 Command add_cost_command(CLI::App& program);
 Command add_bench_links_command(CLI::App& program);
 Command add_characterize_command(CLI::App& program);

@@ -80,6 +80,7 @@ Completion completion_of(const std::string& kind) {
   if (kind == kStudy || kind == kStudies) return {names_of(list_studies()), "", "", true};
   if (kind == kExecutor) return {{"local", "slurm"}, "", "", false};
   if (kind == kTiming) return {{"program", "recorded", "none"}, "", "", false};
+  if (kind == kHostEvents) return {{"copies", "accesses", "none"}, "", "", false};
   if (kind == kTraceFormat) return {{"accel-sim", "csv", "text"}, "", "", false};
   if (kind == kShell) return {{"bash", "zsh"}, "", "", false};
   return {};

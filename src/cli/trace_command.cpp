@@ -15,6 +15,7 @@
 #include "cli/output_file.h"
 #include "cli/progress.h"
 #include "cli/table.h"
+#include "cli/trace_output.h"
 #include "config/error.h"
 #include "config/nearest.h"
 #include "config/words.h"
@@ -67,19 +68,6 @@ double as_real(std::uint64_t value) { return static_cast<double>(value); }
 
 void need_word(const std::string& value, const std::string& what) {
   if (value.empty()) throw InputError(what);
-}
-
-/// Whether a file can be made there is asked before the work begins.
-void check_trace_output(const std::string& path) {
-  const OutputFile output(path);
-  if (output.is_stdout()) throw InputError("-o takes a file, not standard output.");
-}
-
-std::string written_text(const std::string& path, const TraceFile& file) {
-  const double accesses = as_real(std::max<std::uint64_t>(file.counts().accesses, 1));
-  return fmt::format("{}: {}, {} wavefronts, {} accesses, {} bytes an access\n", path, size_text(as_real(file.bytes())),
-                     grouped(file.first_wavefronts().back()), grouped(file.counts().accesses),
-                     fixed(as_real(file.bytes()) / accesses, 2));
 }
 
 TraceHeader trace_header_of(const Application& application, const Experiment& experiment, std::uint32_t lanes) {

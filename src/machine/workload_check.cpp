@@ -36,7 +36,7 @@ void check_copies(const Workload& workload, const SystemSpec& spec) {
     if (spec.policy != PagePolicy::Pinned) {
       throw InputError(
           "the workload copies its data between host and GPUs, and in this system pages move to who touches them: run "
-          "it without copies, or with placement.policy=pinned");
+          "it without copies (a trace with --param host=0), or with placement.policy=pinned");
     }
     if (copy->rows > 1 && copy->pitch % spec.gpu.line != 0) {
       throw InputError(

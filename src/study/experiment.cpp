@@ -46,31 +46,50 @@ const WorkloadInfo* find_workload(const std::string& name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-/// A trace has one parameter: what stands for time between its memory operations, as the number of a TraceTiming.
+/// The parameters of a trace: what stands for time between its memory operations, as the number of a TraceTiming, and
+/// whether what the host does between launches takes place.
 constexpr const char* kTimingParameter = "timing";
+constexpr const char* kHostParameter = "host";
 
 std::vector<ParameterSetting> trace_parameters(const std::string& name, std::span<const ParameterSetting> settings) {
-  ParameterSetting timing{kTimingParameter, 0};
+  ParameterSetting timing{kTimingParameter, 0}, host{kHostParameter, 1};
   for (const ParameterSetting& setting : settings) {
-    if (setting.name != timing.name) {
+    if (setting.name == kTimingParameter) {
+      if (setting.value > static_cast<std::uint64_t>(TraceTiming::None)) {
+        throw InputError(
+            fmt::format("The parameter `timing` of {} is {}, but must be 0 (program), 1 (recorded) or 2 "
+                        "(none).",
+                        name, setting.value));
+      }
+      timing.value = setting.value;
+    } else if (setting.name == kHostParameter) {
+      if (setting.value > 1) {
+        throw InputError(
+            fmt::format("The parameter `host` of {} is {}, but must be 0 (only kernels) or 1 (what the "
+                        "host does between them, too).",
+                        name, setting.value));
+      }
+      host.value = setting.value;
+    } else {
       throw InputError(
           fmt::format("{} has no parameter `{}`: what a trace does was settled when it was recorded. It "
-                      "has timing, which --timing sets.",
+                      "has timing, which --timing sets, and host, which leaves out what the host does if it is 0.",
                       name, setting.name));
     }
-    if (setting.value > static_cast<std::uint64_t>(TraceTiming::None)) {
-      throw InputError(
-          fmt::format("The parameter `timing` of {} is {}, but must be 0 (program), 1 (recorded) or 2 "
-                      "(none).",
-                      name, setting.value));
-    }
-    timing.value = setting.value;
   }
-  return {timing};
+  return {timing, host};
+}
+
+std::shared_ptr<const Workload> workload_of_trace(const Application& application) {
+  const auto value = [&](std::string_view name) {
+    return std::ranges::find(application.parameters, name, &ParameterSetting::name)->value;
+  };
+  return open_trace(application.input, static_cast<TraceTiming>(value(kTimingParameter)),
+                    value(kHostParameter) == 0 ? HostSteps::LeftOut : HostSteps::Kept);
 }
 
 bool has_parameter(const std::string& workload, const std::string& parameter) {
-  if (is_trace(workload)) return parameter == kTimingParameter;
+  if (is_trace(workload)) return parameter == kTimingParameter || parameter == kHostParameter;
   const WorkloadInfo* info = find_workload(workload);
   return info != nullptr &&
          std::ranges::find(info->parameters, parameter, &WorkloadParameter::name) != info->parameters.end();
@@ -169,11 +188,10 @@ std::vector<Application> make_applications(const std::string& names, const Exper
                                            const std::vector<std::string>& all_names) {
   std::vector<Application> applications = plan_applications(names, experiment, all_names);
   for (Application& application : applications) {
-    application.workload =
-        is_trace(application.name)
-            ? open_trace(application.input, static_cast<TraceTiming>(application.parameters.front().value))
-            : make_workload(application.name, experiment.size, application.parameters, experiment.seed,
-                            application.input);
+    application.workload = is_trace(application.name)
+                               ? workload_of_trace(application)
+                               : make_workload(application.name, experiment.size, application.parameters,
+                                               experiment.seed, application.input);
   }
   return applications;
 }

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-
 #include "config/error.h"
 #include "trace/stream_code.h"
 
@@ -15,7 +13,7 @@ TraceAssembler::TraceAssembler(TraceSink& sink, const TraceHeader& header, std::
       program_{std::move(buffers), std::move(homes), {}, {}, 0, std::nullopt},
       buffers_(program_.buffers),
       writer_(sink, header),
-      coalescer_(header.line == 128 ? 128 : 64) {}
+      counter_(header) {}
 
 void TraceAssembler::add_step(const Step& step) {
   end_launch();
@@ -39,21 +37,6 @@ void TraceAssembler::add_stream(std::uint64_t group, std::uint32_t wave, ByteVec
   streams_[{group, wave}] = std::move(stream);
 }
 
-void TraceAssembler::count(const ByteVector& stream) {
-  StreamDecoder decoder(stream.data(), stream.data() + stream.size(), header_.lanes);
-  RecordedLanes recorded;
-  LaneAddresses lanes;
-  while (!decoder.at_end()) {
-    const Plain op = decoder.next(recorded);
-    counts_.instructions += instructions(op);
-    if (kind_of(op) != OpKind::Load && kind_of(op) != OpKind::Store && kind_of(op) != OpKind::Atomic) continue;
-    recorded.fill(lanes);
-    for (const PageGroup& group : coalescer_.loads(lanes, bytes_of(op))) {
-      counts_.accesses += static_cast<std::uint64_t>(std::popcount(group.lines));
-    }
-  }
-}
-
 void TraceAssembler::end_launch() {
   if (!in_launch_) return;
   in_launch_ = false;
@@ -61,7 +44,7 @@ void TraceAssembler::end_launch() {
   for (std::uint64_t group = 0; group < launch().groups(); ++group) {
     for (std::uint32_t wave = 0; wave < waves; ++wave) {
       const auto found = streams_.find({group, wave});
-      if (found != streams_.end()) count(found->second);
+      if (found != streams_.end()) counter_.add(found->second);
       writer_.add(found == streams_.end() ? ByteVector{} : found->second);
     }
   }
@@ -70,7 +53,7 @@ void TraceAssembler::end_launch() {
 
 void TraceAssembler::finish() {
   end_launch();
-  writer_.finish(program_, counts_);
+  writer_.finish(program_, counter_.counts());
 }
 
 }  // namespace nearfar

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/coalescer.h"
 #include "trace/buffer_map.h"
+#include "trace/stream_counter.h"
 #include "trace/trace_writer.h"
 
 namespace nearfar {
@@ -38,14 +38,12 @@ class TraceAssembler {
 
  private:
   void end_launch();
-  void count(const ByteVector& stream);
 
   TraceHeader header_;
   TraceProgram program_;
   BufferMap buffers_;
   TraceWriter writer_;
-  Coalescer coalescer_;
-  TraceCounts counts_;
+  StreamCounter counter_;
   bool in_launch_ = false;
   std::map<std::pair<std::uint64_t, std::uint32_t>, ByteVector> streams_;  ///< by workgroup and wavefront
 };

@@ -95,7 +95,7 @@ std::shared_ptr<const TraceStreams> FrameCache::get(std::size_t frame) {
   return streams;
 }
 
-TraceWorkload::TraceWorkload(std::shared_ptr<const TraceFile> file, TraceTiming timing)
+TraceWorkload::TraceWorkload(std::shared_ptr<const TraceFile> file, TraceTiming timing, HostSteps host)
     : file_(std::move(file)), timing_(timing), frames_(std::make_unique<FrameCache>(*file_)) {
   if (timing == TraceTiming::Recorded && !file_->header().times) {
     throw InputError(
@@ -108,7 +108,7 @@ TraceWorkload::TraceWorkload(std::shared_ptr<const TraceFile> file, TraceTiming 
   for (const Step& step : file_->program().steps) {
     if (const auto* launch = std::get_if<LaunchStep>(&step)) {
       add_launch(file_->program().launches[launch->launch]);
-    } else {
+    } else if (host == HostSteps::Kept) {
       add_step(step);
     }
   }
@@ -124,8 +124,8 @@ Stream TraceWorkload::wavefront(std::size_t launch, const Wave& wave) const {
   return replay(OwnBytes(streams->stream(number - file_->frames()[frame].first)), lanes(), timing_);
 }
 
-std::shared_ptr<const TraceWorkload> open_trace(const std::string& path, TraceTiming timing) {
-  return std::make_shared<const TraceWorkload>(TraceFile::open(path), timing);
+std::shared_ptr<const TraceWorkload> open_trace(const std::string& path, TraceTiming timing, HostSteps host) {
+  return std::make_shared<const TraceWorkload>(TraceFile::open(path), timing, host);
 }
 
 }  // namespace nearfar

@@ -24,6 +24,10 @@ enum class TraceTiming : std::uint8_t {
   None,      ///< nothing: memory operations, barriers and fences alone
 };
 
+/// Whether the steps between launches take place: copies, and what the host does. Systems in which pages move take
+/// none.
+enum class HostSteps : std::uint8_t { Kept, LeftOut };
+
 /// "program", "recorded" or "none"; an InputError for anything else.
 TraceTiming parse_timing(std::string_view text);
 
@@ -56,7 +60,8 @@ class FrameCache {
 
 class TraceWorkload final : public Workload {
  public:
-  explicit TraceWorkload(std::shared_ptr<const TraceFile> file, TraceTiming timing = TraceTiming::Program);
+  explicit TraceWorkload(std::shared_ptr<const TraceFile> file, TraceTiming timing = TraceTiming::Program,
+                         HostSteps host = HostSteps::Kept);
 
   const TraceFile& file() const { return *file_; }
   Stream wavefront(std::size_t launch, const Wave& wave) const override;
@@ -72,6 +77,7 @@ class TraceWorkload final : public Workload {
 };
 
 /// A trace by the name of its file.
-std::shared_ptr<const TraceWorkload> open_trace(const std::string& path, TraceTiming timing = TraceTiming::Program);
+std::shared_ptr<const TraceWorkload> open_trace(const std::string& path, TraceTiming timing = TraceTiming::Program,
+                                                HostSteps host = HostSteps::Kept);
 
 }  // namespace nearfar
