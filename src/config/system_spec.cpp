@@ -115,10 +115,15 @@ void SystemSpec::describe(Section& section) {
   section.choice<RemoteCache>(
       "remote_cache", remote_cache, {{"none", RemoteCache::None}, {"l1", RemoteCache::L1}, {"l1l2", RemoteCache::L1L2}},
       "Which caches of a GPU keep lines at home in other devices: none; l1 is the L1s until the next acquire; l1l2 is "
-      "the L1s and, for lines of other GPUs, the L2, written through and kept right as `coherence` says.");
+      "the L1s and, for lines of other GPUs, the L2, written as `remote_write` and kept right as `coherence` says.");
   section.flag("remote_host_lines", remote_host_lines,
                "With remote_cache l1l2, if true, the L2 keeps lines at home in the host too, until the next kernel "
                "boundary or system-scope fence.");
+  section.choice<RemoteWrite>(
+      "remote_write", remote_write, {{"through", RemoteWrite::Through}, {"back", RemoteWrite::Back}},
+      "What an L2 does with a store to a line of another device, with remote_cache l1l2: through sends it to the home, "
+      "back keeps the bytes under a mask and writes them back when the line is evicted, at kernel boundaries and at "
+      "system-scope fences.");
   section.choice<RemoteWriteMiss>("remote_write_miss", remote_write_miss,
                                   {{"no-allocate", RemoteWriteMiss::NoAllocate}, {"fetch", RemoteWriteMiss::Fetch}},
                                   "What a store to part of a line of another GPU does in an L2 that does not hold the "

@@ -28,6 +28,7 @@ enum class RemoteCache : std::uint8_t { None, L1, L1L2 };
 
 /// What a store to part of a remote line does in an L2 that does not hold the line.
 enum class RemoteWriteMiss : std::uint8_t { NoAllocate, Fetch };
+enum class RemoteWrite : std::uint8_t { Through, Back };
 
 /// What becomes of the lines of a cache when a kernel ends and the next one begins.
 enum class L1AtBoundary : std::uint8_t { Invalidate, Keep };
@@ -93,6 +94,7 @@ struct SystemSpec {
   MemorySpec memory;
   RemoteCache remote_cache = RemoteCache::L1;
   bool remote_host_lines = false;  // remote_cache l1l2: L2 caches keep lines of the host too
+  RemoteWrite remote_write = RemoteWrite::Through;
   RemoteWriteMiss remote_write_miss = RemoteWriteMiss::NoAllocate;
   Coherence coherence = Coherence::Boundary;
   DirectorySpec directory;
@@ -109,6 +111,10 @@ struct SystemSpec {
   bool posts_stores() const {
     return !is_unified() && !link.is_plain() && remote_cache != RemoteCache::L1L2 &&
            translation.kind != TranslationKind::Mmu && policy == PagePolicy::Pinned;
+  }
+  /// L2 caches keep what stores change of the lines of other devices, until they write it back.
+  bool writes_remote_lines_back() const {
+    return remote_write == RemoteWrite::Back && remote_cache == RemoteCache::L1L2;
   }
   /// GPU memory is a cache of the host's.
   bool is_unified() const { return memory.management == MemoryManagement::Umh; }

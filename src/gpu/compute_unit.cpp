@@ -351,13 +351,16 @@ bool ComputeUnit::pass_fence(Wavefront& wave) {
 /// Whether a fence has more to wait for than that the unit's stores have left it.
 bool ComputeUnit::must_settle(Scope scope) const {
   if (context_.egress != nullptr) return scope != Scope::Workgroup;
-  return scope == Scope::System && context_.coherence != nullptr;
+  return scope == Scope::System && (context_.coherence != nullptr || context_.l2->keeps_stores());
 }
+
+/// Whether stores that have left the unit may be on their way, or kept by the L2.
+bool ComputeUnit::stores_linger() const { return context_.egress != nullptr || context_.l2->keeps_stores(); }
 
 /// The stores have been ordered, and that is all that a fence of this scope waits for.
 void ComputeUnit::pass_fence(Scope scope) {
   if (scope == Scope::Workgroup) return;
-  if (context_.watch != nullptr) context_.watch->stores_settled(lsu_.l1().unit());
+  if (context_.watch != nullptr && !stores_linger()) context_.watch->stores_settled(lsu_.l1().unit());
   if (context_.watch != nullptr) context_.watch->released(lsu_.l1().unit(), scope, context_.partition.now());
   acquire(scope);
 }
@@ -365,7 +368,7 @@ void ComputeUnit::pass_fence(Scope scope) {
 /// The oracle sees that a fence which has to settle begins.
 void ComputeUnit::begin_release() {
   if (context_.watch == nullptr) return;
-  if (context_.egress == nullptr) {
+  if (!stores_linger()) {
     context_.watch->stores_settled(lsu_.l1().unit());
   } else {
     next_posted_ = context_.watch->release_begins(lsu_.l1().unit());
@@ -400,17 +403,19 @@ void ComputeUnit::start_fence() {
   while (!next_to_settle_.empty()) settling_.push(next_to_settle_.pop());
   release_begun_ = context_.partition.now();
   last_posted_ = next_posted_;
-  if (context_.egress == nullptr) {
+  const auto waiter = static_cast<Waiter>(index_);
+  if (context_.coherence != nullptr) {
     context_.coherence->start_fence(context_.application, index_);
-  } else if (context_.egress->release(static_cast<Waiter>(index_), FlushCause::Release)) {
+  } else if (context_.egress != nullptr ? context_.egress->release(waiter, FlushCause::Release)
+                                        : context_.l2->release_remote_lines(waiter)) {
     fence_settled();
   }
 }
 
-/// Posted stores are seen by all as soon as they have been written, whenever the fence began.
+/// Stores that linger are seen by all as soon as they have been written, whenever the fence began.
 void ComputeUnit::fence_settled() {
   if (context_.watch != nullptr) {
-    const bool posted = context_.egress != nullptr;
+    const bool posted = stores_linger();
     if (posted) context_.watch->release_ends(lsu_.l1().unit(), last_posted_);
     const Cycle begun = posted ? context_.partition.now() : release_begun_;
     context_.watch->released(lsu_.l1().unit(), Scope::System, begun);

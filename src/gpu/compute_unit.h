@@ -119,6 +119,7 @@ class alignas(kHostLine) ComputeUnit {
   bool meet_barrier(Wavefront& wave);
   bool pass_fence(Wavefront& wave);
   bool must_settle(Scope scope) const;
+  bool stores_linger() const;
   void pass_fence(Scope scope);
   void begin_release();
   void pass_fences();

@@ -8,7 +8,17 @@ namespace {
 /// A line of the chunk is on its way from memory into the cache: the chunk waits so long before it looks again.
 constexpr Cycle kRetry = 16;
 
+/// The host's memory may be slower than the links of all GPUs together: a chunk for it waits so long for room.
+constexpr Cycle kMemoryRetry = 64;
+
 constexpr std::uint64_t kNoLine = ~std::uint64_t{0};
+
+bool takes_writes(Dram& memory, PhysLine first, std::uint32_t lines) {
+  for (std::uint32_t i = 0; i < lines; ++i) {
+    if (!memory.can_write(PhysLine{first.page(), first.index() + i})) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -91,6 +101,10 @@ void CopyAgent::on_turn(CopyMessage* message) {
   const std::optional<PhysLine> first = reads ? chunk.from : chunk.to;
   if (first && cache_.lines_pending(first->page(), lines_of_chunk(*first, chunk.lines))) {
     partition_.schedule(message, turn_handler_, partition_.now() + kRetry);
+    return;
+  }
+  if (!reads && chunk.to && device() == host_ && !takes_writes(cache_.dram(), *chunk.to, chunk.lines)) {
+    partition_.schedule(message, turn_handler_, partition_.now() + kMemoryRetry);
     return;
   }
   partition_.pool().release(message);

@@ -153,7 +153,9 @@ void Dispatcher::try_release() {
   const bool settled = std::all_of(cus_.begin(), cus_.end(),
                                    [](const ComputeUnit& cu) { return cu.load_store().stores_outstanding() == 0; });
   if (!settled) return;
-  writing_stores_ = context_.egress != nullptr && !context_.egress->release(Egress::kWholeGpu, FlushCause::Kernel);
+  flushed_before_ = flushed_lines();
+  writing_stores_ = context_.egress != nullptr ? !context_.egress->release(Egress::kWholeGpu, FlushCause::Kernel)
+                                               : !context_.l2->release_remote_lines(Egress::kWholeGpu);
   if (!writing_stores_) end_launch();
 }
 
@@ -176,7 +178,6 @@ void Dispatcher::release(const Control& control) {
   releasing_ = (boundary_.write_back ? 1 : 0) + (context_.coherence != nullptr ? 1 : 0);
   if (context_.coherence != nullptr) context_.coherence->start_boundary(control.application);
   if (!boundary_.write_back) return;
-  flushed_before_ = flushed_lines();
   if (timeline_ != nullptr) timeline_->write_back_begins();
   if (context_.level == nullptr) {
     context_.l2->flush();
@@ -187,9 +188,11 @@ void Dispatcher::release(const Control& control) {
   }
 }
 
-/// Lines that boundaries have written back so far.
+/// Lines that boundaries have written back so far. Those at home in another GPU count there, when it writes them to its
+/// memory.
 std::uint64_t Dispatcher::flushed_lines() const {
-  return context_.level != nullptr ? context_.level->flushed_lines() : context_.l2->stats().flushed_lines;
+  if (context_.level != nullptr) return context_.level->flushed_lines();
+  return context_.l2->stats().flushed_lines + context_.l2->released_to_host();
 }
 
 void Dispatcher::flushed() {

@@ -38,6 +38,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       {.home = &remote_home_,
        .cached = spec.remote_cache == RemoteCache::L1L2,
        .fetches = spec.remote_write_miss == RemoteWriteMiss::Fetch,
+       .written_back = spec.writes_remote_lines_back(),
        .tracked = spec.has_directories(),
        .host = topology.host(),
        .largest_memory = spec.remote_host_lines ? std::max(spec.gpu.dram.capacity, spec.host.dram.capacity) : 0});
@@ -194,6 +195,10 @@ void Gpu::lines_served(LineRequest* request) {
 void Gpu::on_reply(LineRequest* reply) {
   const unsigned lines = reply->lines();
   if (reply->kind == RequestKind::Write) {
+    if (reply->unit == LineRequest::kWriteBack) {
+      l2_.remote_line_written(reply);
+      return;
+    }
     l2_.stores_acknowledged(*reply);
     if (watch_ != nullptr) watch_->stores_acknowledged(reply->record, reply->mask);
     if (context_.timeline != nullptr) context_.timeline->ordered(reply->unit, reply->line.page(), reply->mask);

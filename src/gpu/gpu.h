@@ -62,6 +62,7 @@ class Gpu final : public NetworkClient,
   }
   void l2_has_room(Waiter waiter) override { wake_load_store(waiter); }
   void flushed() override { dispatcher_.flushed(); }
+  void remote_lines_released(Waiter waiter) override { released(waiter); }
 
   void on_request(LineRequest* request, Spacing spacing) override {
     if (ingress_) {
@@ -206,6 +207,7 @@ void Gpu::for_each_stats(Visit visit) {
   visit("", "l2", l2_.stats());
   if (l2_.caches_remote_lines()) {
     visit("", "l2.remote", l2_.remote_stats());
+    if (l2_.keeps_stores()) visit("", "l2.remote.write_back", l2_.write_back_stats());
     visit("", "l2.lookup", l2_.lookup_stats());
   }
   if (coherence_) {

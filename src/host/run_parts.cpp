@@ -27,10 +27,11 @@ void SyncStats::describe(StatVisitor& visitor) {
                   "Time from the end of the last workgroup of a launch until the host had read the first line of a "
                   "result, summed over synchronizations.",
                   cycles);
-  visitor.counter("ff_bytes", "bytes",
-                  "Bytes of the lines that caches of GPUs wrote to GPU memory at the end of launches that the host "
-                  "synchronized with.",
-                  ff_bytes);
+  visitor.counter(
+      "ff_bytes", "bytes",
+      "Bytes of the lines that caches of GPUs wrote to memory of GPUs or the host at the end of launches that "
+      "the host synchronized with.",
+      ff_bytes);
   visitor.counter("r_bytes", "bytes", "Size of the buffers that kernels only read, as far as they use them.", r_bytes);
   visitor.counter("w_bytes", "bytes", "Size of the buffers that kernels write, as far as they use them.", w_bytes);
   visitor.counter("home_bytes", "bytes",

@@ -63,6 +63,21 @@ void check_remote_lines(const SystemSpec& spec, const Configuration& configurati
                      "32 bits.");
 }
 
+void check_remote_write(const SystemSpec& spec, const Configuration& configuration) {
+  if (!spec.writes_remote_lines_back()) return;
+  const auto need = [&](bool holds, const char* key, const char* why) {
+    if (!holds) configuration.fail({"remote_write", key}, why);
+  };
+  need(spec.coherence == Coherence::Boundary, "coherence",
+       "`remote_write: back` needs `coherence: boundary`: a directory has to know of each store when it is made.");
+  need(spec.remote_write_miss == RemoteWriteMiss::NoAllocate, "remote_write_miss",
+       "`remote_write: back` needs `remote_write_miss: no-allocate`: the bytes of a store that misses are kept under a "
+       "mask, and nothing is read behind it.");
+  need(spec.translation.kind != TranslationKind::Mmu, "translation.kind",
+       "`remote_write: back` needs pages that stay (`translation.kind` other than `mmu`): one could leave its home "
+       "before what was stored to it has come.");
+}
+
 void check_memory_management(const SystemSpec& spec, const Configuration& configuration) {
   if (spec.remote_host_lines && (spec.remote_cache != RemoteCache::L1L2 || spec.coherence != Coherence::Boundary)) {
     configuration.fail({"remote_host_lines", "remote_cache", "coherence"},
@@ -254,6 +269,7 @@ void check_system(const SystemSpec& spec, const Configuration& configuration) {
   check_l1(spec.gpu.l1s, "gpu.l1s", spec, configuration);
   check_l2(spec.gpu.l2, "gpu.l2", spec, configuration);
   check_remote_lines(spec, configuration);
+  check_remote_write(spec, configuration);
   check_directory(spec, configuration);
   check_fetches(spec, configuration);
   check_memory_management(spec, configuration);

@@ -488,6 +488,23 @@ void DataWatch::l2_stores(RecordId id, PhysLine line, RemoteCopy* copy) {
   copy->pending.push_back({id, part.mask});
 }
 
+void DataWatch::l2_keeps(RecordId id, PhysLine line, RemoteCopy& copy) {
+  l2_stores(id, line, &copy);
+  if (copy.pending.size() == 1) return;
+  stores_merged(copy.pending.front().record, id, line);
+  copy.pending.pop_back();
+}
+
+void DataWatch::l2_keeps_changed(RemoteCopy& copy, const ByteMask& changed) const {
+  copy.image = undefined();
+  copy.image.write(changed, kOwnStore, line_bytes_);
+}
+
+void DataWatch::l2_completed(RemoteCopy& copy, const ByteMask& changed, const LineImage& rest) const {
+  copy.image = rest;
+  copy.image.write(changed, kOwnStore, line_bytes_);
+}
+
 void DataWatch::l2_served(RecordId id, PhysLine line, const LineImage& image) {
   Record& asked = record(id);
   RecordLine& part = asked.part(line.index());

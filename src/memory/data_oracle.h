@@ -134,6 +134,11 @@ class DataWatch {
   RecordId l2_fetches(RecordId store, PhysLine line);
   /// The L2 looks up a store or an atomic on its way to the home; a store writes to `copy` if that is not null.
   void l2_stores(RecordId record, PhysLine line, RemoteCopy* copy);
+  /// The same where the store stays in the copy: it will be ordered behind those that have stayed there before it.
+  void l2_keeps(RecordId record, PhysLine line, RemoteCopy& copy);
+  /// Of a copy that is dropped what stores have changed stays, `changed`; or the rest of it has come.
+  void l2_keeps_changed(RemoteCopy& copy, const ByteMask& changed) const;
+  void l2_completed(RemoteCopy& copy, const ByteMask& changed, const LineImage& rest) const;
   /// A load is served from the L2's copy, or from the fill with which it merged.
   void l2_served(RecordId record, PhysLine line, const LineImage& image);
   /// The home has ordered a store that `copy` may hold.

@@ -31,6 +31,9 @@ struct LineRequest : Packet {
   /// In the place of `fill`, where a switch asks: for another request, whose latency it counts itself.
   static constexpr std::uint8_t kForSwitch = 2;
 
+  /// In the place of `unit`, in a write: an L2 writes back what units of its GPU stored.
+  static constexpr std::uint16_t kWriteBack = 0xffff;
+
   bool reply() const { return traffic_class == TrafficClass::Response; }
   /// The device that asked.
   DeviceId requester() const { return DeviceId{reply() ? destination : origin}; }

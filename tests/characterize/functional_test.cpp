@@ -424,6 +424,8 @@ TEST(Functional, RefusesWhatItHasNoModelOf) {
   };
   EXPECT_THAT(refusal(load_system("mmu-4gpu", {}).spec, {}), ThrowsMessage<InputError>(HasSubstr("pages could move")));
   EXPECT_THAT(refusal(load_system("ats-4gpu", {}).spec, {}), ThrowsMessage<InputError>(HasSubstr("neither TLBs nor")));
+  EXPECT_THAT(refusal(load_system("memcpy-4gpu", {}).spec, {}),
+              ThrowsMessage<InputError>(HasSubstr("remote_write=through")));
   EXPECT_THAT(refusal(load_system("rec-4gpu", {}).spec, {"trans-fw"}),
               ThrowsMessage<InputError>(HasSubstr("has the seam `directory` alone")));
   for (const char* design : {"rec", "hmg", "dir-2x", "dir-ideal"}) {

@@ -131,6 +131,18 @@ TEST(Memcpy, IsBoundByHostMemory) {
   EXPECT_LE(cycles, static_cast<double>(kBytes) / 48 * 1.1);
 }
 
+/// And feed on them: copies out end when the host's memory has taken them, though the links of four GPUs are faster.
+TEST(Memcpy, CopiesOutAreBoundByHostMemoryToo) {
+  constexpr std::uint64_t kBytes = 8 << 20;
+  const auto script = std::make_shared<Script>();
+  const VirtAddr base = script->buffer(kBytes, Placement::Distribute);
+  script->launch(groups_of(1), [=](const Script&, const Wave&) { return reads({base}); });
+  const auto cycles =
+      static_cast<double>(simulate(test_system({}, "memcpy-4gpu"), {script}, false).count("run.copy_out"));
+  EXPECT_GE(cycles, static_cast<double>(kBytes) / 48 * 0.95);
+  EXPECT_LE(cycles, static_cast<double>(kBytes) / 48 * 1.1);
+}
+
 /// z of 160 pages is initialized by the host and used by no kernel.
 TEST(SoftwareUm, CopiesNeedlesslyThreeTimes) {
   const auto script = std::make_shared<Script>();

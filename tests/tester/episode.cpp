@@ -44,7 +44,12 @@ class MachineDraw {
     // Drawn last, too.
     const bool cached = kept && one_in(2) && !posted_;
     set("remote_cache", !kept ? "none" : cached ? "l1l2" : "l1");
-    if (cached) coherence();
+    // By the seed itself, so that what is drawn for other episodes stays.
+    if (cached && !moves_ && seed % 3 == 0) {
+      set("remote_write", "back");
+    } else if (cached) {
+      coherence();
+    }
     egress(cached);
     for (const char* cache : {"gpu.l1v", "gpu.l1s", "gpu.l2", "host.llc"}) {
       set(std::string(cache) + ".victim", word({"at_fill", "at_miss"}));

@@ -67,13 +67,19 @@ const char* impossible(L2State state, L2Event event, bool host) {
 
 /// The same for a line at home in another GPU, in an L2 that caches such lines.
 const char* impossible(RemoteLineState state, RemoteLineEvent event) {
-  const bool held = state == RemoteLineState::Valid || state == RemoteLineState::ValidPoisoned;
-  const bool pending = state != RemoteLineState::Invalid && state != RemoteLineState::Valid;
+  const bool changed = state >= RemoteLineState::Changed;
+  const bool held = changed || state == RemoteLineState::Valid || state == RemoteLineState::ValidPoisoned;
+  const bool pending = state != RemoteLineState::Invalid && state != RemoteLineState::Valid &&
+                       state != RemoteLineState::Changed && state != RemoteLineState::Part;
   switch (event) {
+    case RemoteLineEvent::Invalidation: return changed ? "with directories stores are written through" : nullptr;
+    case RemoteLineEvent::Release: return changed ? nullptr : "it visits what stores have changed";
     case RemoteLineEvent::Fill: return pending ? nullptr : kOnlyPending;
     case RemoteLineEvent::Replacement: return held ? nullptr : kOnlyHeld;
     case RemoteLineEvent::Acquire: return state == RemoteLineState::Invalid ? kVisitsLines : nullptr;
-    case RemoteLineEvent::Drop: return pending ? kDrained : nullptr;
+    case RemoteLineEvent::Drop:
+      if (changed) return "where pages move stores are written through";
+      return pending ? kDrained : nullptr;
     default: return nullptr;
   }
 }

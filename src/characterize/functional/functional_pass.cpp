@@ -122,6 +122,11 @@ void check_functional(const SystemSpec& system, std::span<const std::string> des
         fmt::format("A functional pass has neither TLBs nor page walks, and `{}` has: it needs translation.kind=ideal.",
                     system.name));
   }
+  if (system.writes_remote_lines_back()) {
+    throw InputError(fmt::format(
+        "A functional pass writes stores to other devices through, and `{}` keeps them: it needs remote_write=through.",
+        system.name));
+  }
   for (const Design* design : choose_designs(designs)) {
     const bool other = std::ranges::any_of(design->seams, [](const std::string& seam) { return seam != "directory"; });
     if (design->make == nullptr || !other) continue;

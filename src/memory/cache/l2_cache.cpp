@@ -70,7 +70,8 @@ L2Cache::L2Cache(Partition& partition, const L2Spec& spec, const DramSpec& dram,
                                           .index = b,
                                           .waiters = {},
                                           .images = {},
-                                          .remote_images = {}});
+                                          .remote_images = {},
+                                          .changed = {}});
     if (watch_ != nullptr) bank.images.resize(bank.tags.slots());
   }
 }
@@ -139,6 +140,15 @@ bool L2Cache::writes_whole(const LineRequest& request, bool first, bool last) co
   return !last || masks.last == whole_line_;
 }
 
+/// The bytes of its line that a store writes.
+const ByteMask& L2Cache::bytes_written(const LineRequest& store) const {
+  const ByteMasksId id = as_store(store).masks;
+  if (id == 0) return whole_line_;
+  const std::uint64_t line = std::uint64_t{1} << store.line.index();
+  if (line == (store.mask & -store.mask)) return masks_.at(id).first;
+  return line == std::bit_floor(store.mask) ? masks_.at(id).last : whole_line_;
+}
+
 /// Takes down what the line of a request has come to, `extra` cycles from now.
 void L2Cache::note(const LineRequest& request, Outcome outcome, Cycle extra, Results& results) {
   const std::uint64_t line = std::uint64_t{1} << request.line.index();
@@ -163,7 +173,9 @@ void L2Cache::settle(LineRequest* group, bool remote, Results& results) {
     if (remote) {
       client_.answer(part(*group, performed.mask), performed.due);
     } else {
-      if (watch_ != nullptr) watch_->stores_acknowledged(group->record, performed.mask);
+      // A store that is kept is acknowledged when it has been written back.
+      const bool kept = group->line.device() != partition_.device();
+      if (watch_ != nullptr && !kept) watch_->stores_acknowledged(group->record, performed.mask);
       if (timeline_ != nullptr) timeline_->stores_ordered(*group, performed.mask);
       client_.stores_ordered(group->unit, group->line.page(), performed.count());
     }
@@ -233,7 +245,12 @@ void L2Cache::make_room(Bank& bank, TagArray::Slot slot) {
   if ((bank.tags.state(slot) & kRemote) != 0) {
     ++remote_stats_.evictions;
     if (remote_coverage_ != nullptr) cover_remote(bank, line_of(bank, slot), RemoteLineEvent::Replacement);
-    invalidate_remote_line(bank, slot);
+    if ((bank.tags.state(slot) & kChanged) != 0) {
+      ++write_back_stats_.evicted;
+      write_home(bank, slot);
+    } else {
+      invalidate_remote_line(bank, slot);
+    }
     return;
   }
   ++stats_.evictions;
@@ -330,6 +347,8 @@ std::string L2Cache::describe_waiting() const {
     if (oldest != nullptr) text += fmt::format(" (oldest since cycle {})", oldest->stage_start);
     text += '\n';
   }
+  const std::uint64_t leaving = on_the_way_home_[0] + on_the_way_home_[1];
+  if (leaving != 0) text += fmt::format("  {} lines are being written back to other devices\n", leaving);
   return text;
 }
 

@@ -4,7 +4,8 @@
 // Every request of the device's own L1s comes here, and the L2 routes it. Lines at home here act in their bank and miss
 // into the device's memory. Lines at home elsewhere are passed on to their home as they are, without a look at the
 // tags; or, where it caches remote lines (`remote_cache: l1l2`), act in their bank too: loads hit or miss to the home,
-// stores update what is held and are written through, atomics go to the home, and what is replaced leaves silently.
+// stores update what is held and are written through, or kept and written back (`remote_write`), atomics go to the
+// home, and what is replaced and not changed leaves silently.
 //
 // Requests come as groups of lines of one page, and each line acts for itself: in the cycle in which the first of its
 // group arrives, in order; the arrival of the others, the bank's port, the tags and the data then add their time
@@ -76,6 +77,18 @@ struct RemoteLineStats {
   void describe(StatVisitor& visitor);
 };
 
+/// Of the same lines, where the L2 writes them back.
+struct RemoteWriteBackStats {
+  std::uint64_t evicted = 0;
+  std::uint64_t released = 0;
+  std::uint64_t before_reads = 0;
+  std::uint64_t before_atomics = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t stalls = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
 /// Invalidations that reach the L2 of a sharer, by line: what they found, and why they were sent.
 struct InvalidationStats {
   std::uint64_t hit_write = 0;
@@ -109,6 +122,8 @@ class L2Client {
   virtual void l2_has_room(Waiter waiter) = 0;
   /// Every line for which a write had been ordered when flush() was called has been handed to memory; once a call.
   virtual void flushed() = 0;
+  /// What a release_remote_lines() of `waiter` had to write back is at its homes.
+  virtual void remote_lines_released(Waiter /*waiter*/) {}
 };
 
 /// What an L2 does with lines at home in other devices.
@@ -116,6 +131,7 @@ struct RemoteLines {
   LowerLevel* home = nullptr;  ///< the way there; none: there is no such request
   bool cached = false;         ///< lines of other GPUs are kept
   bool fetches = false;        ///< a store to part of a line that is not held also reads the line
+  bool written_back = false;   ///< what stores change is kept and written back
   bool tracked = false;        ///< directories invalidate them; else they are dropped at boundaries and fences
   DeviceId host;
   Bytes largest_memory = 0;  ///< of any device, where lines of the host are kept too; 0: they never are
@@ -173,8 +189,15 @@ class L2Cache final : public LowerLevel, public DramClient {
   void remote_has_room(Waiter waiter);
   /// Stores to remote lines have been acknowledged by their home.
   void stores_acknowledged(const LineRequest& reply);
+  /// The L2 keeps stores to remote lines, so that one that it has taken may not be at its home yet.
+  bool keeps_stores() const { return remote_.written_back; }
+  /// Writes back what stores have changed of remote lines, which leave. False: the client hears when all that was
+  /// written back until now is at its homes; true: it is.
+  bool release_remote_lines(Waiter waiter);
+  /// The home of a line has what was written back.
+  void remote_line_written(LineRequest* reply);
   /// What is held of other devices' lines may be old from now on, unless directories track it: it is dropped, and fills
-  /// under way are not kept.
+  /// under way are not kept. What stores have changed and is not written back yet stays.
   void drop_remote_lines();
   /// Their home has written one of these lines, `written`, or no longer tracks them (`evicted`): copies are dropped,
   /// and fills under way are not kept.
@@ -220,6 +243,9 @@ class L2Cache final : public LowerLevel, public DramClient {
 
   L2Stats& stats() { return stats_; }
   RemoteLineStats& remote_stats() { return remote_stats_; }
+  RemoteWriteBackStats& write_back_stats() { return write_back_stats_; }
+  /// Lines at home in the host that releases have written back.
+  std::uint64_t released_to_host() const { return released_to_host_; }
   InvalidationStats& invalidation_stats() { return invalidation_stats_; }
   L2LookupStats& lookup_stats() { return lookups_.stats(); }
   /// Visits the remote lines that are held: `visit(PhysLine, const LineImage*)`, the image with the oracle.
@@ -262,10 +288,12 @@ class L2Cache final : public LowerLevel, public DramClient {
     std::uint32_t own_mshrs = 0;
     std::uint32_t remote_mshrs = 0;
     std::uint32_t dirty = 0;                ///< lines
+    std::uint32_t write_backs = 0;          ///< lines on their way to remote homes
     bool waits_for_link = false;            ///< its first own request waits for room on the way to a remote home
     WaitList waiters;                       ///< who found no room here
     std::vector<LineImage> images;          ///< by slot, when the oracle is on
     std::vector<RemoteCopy> remote_images;  ///< the same of remote lines
+    std::vector<ByteMask> changed;          ///< by slot: bytes of remote lines that their home does not have yet
   };
 
   /// What has become of a line's request. Hit: the data is here. Done: a write has been performed. Missed: an MSHR has
@@ -284,7 +312,9 @@ class L2Cache final : public LowerLevel, public DramClient {
   }
   // States of a slot.
   static constexpr std::uint8_t kDirty = 1;
-  static constexpr std::uint8_t kRemote = 2;  ///< its line has its home elsewhere
+  static constexpr std::uint8_t kRemote = 2;   ///< its line has its home elsewhere
+  static constexpr std::uint8_t kChanged = 4;  ///< and stores have changed bytes of it, which are here alone
+  static constexpr std::uint8_t kPart = 8;     ///< the other bytes are not here
 
   /// Lines of a group that leave together, as soon as none of them would leave before it is ready.
   struct Batch {
@@ -337,6 +367,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   LineRequest* part_with_masks(const LineRequest& group, std::uint64_t mask);
   void discard(LineRequest* request);
   bool writes_whole(const LineRequest& request, bool first, bool last) const;
+  const ByteMask& bytes_written(const LineRequest& store) const;
   void make_room(Bank& bank, TagArray::Slot slot);
   bool reserve_way(Bank& bank, PhysLine line);
   void release(Bank& bank);
@@ -376,6 +407,13 @@ class L2Cache final : public LowerLevel, public DramClient {
   void forward(LineRequest* request, Cycle due);
   void on_forward(LineRequest* request);
   void fill_remote_line(Bank& bank, const LineRequest& reply);
+
+  // l2_remote_write_back.cpp: stores to such lines that are kept.
+  Outcome keep_store(Bank& bank, const LineRequest& request, bool whole);
+  bool allocate_for_store(Bank& bank, const LineRequest& request, bool whole);
+  void write_home(Bank& bank, TagArray::Slot slot, Cycle waits = 0);
+  void complete(Bank& bank, TagArray::Slot slot, const LineImage& rest);
+  void release_round();
 
   // l2_flush.cpp: writing back.
   void start_flush();
@@ -438,6 +476,15 @@ class L2Cache final : public LowerLevel, public DramClient {
   std::vector<PhysLine> flush_filled_;  ///< those that have come since, and are to be written back
   L2Stats stats_;
   RemoteLineStats remote_stats_;
+  RemoteWriteBackStats write_back_stats_;
+  // Rounds of releases take turns: lines on their way home, by the round in which they left, and who waits.
+  std::uint64_t changed_lines_ = 0;
+  std::uint64_t released_to_host_ = 0;
+  std::array<std::uint64_t, 2> on_the_way_home_{};
+  std::uint8_t round_ = 0;        ///< of what leaves now
+  bool releasing_ = false;        ///< the other round is awaited
+  std::vector<Waiter> released_;  ///< by that
+  std::vector<Waiter> to_release_;
   InvalidationStats invalidation_stats_;
   L2Lookups lookups_;
   LoadLatency latency_;

@@ -34,7 +34,10 @@ L2State L2Cache::state_of(Bank& bank, PhysLine line) const {
 
 RemoteLineState L2Cache::remote_state_of(Bank& bank, PhysLine line) const {
   const Mshrs::Entry* pending = bank.mshrs.find(line);
-  if (bank.tags.find(remote_key(line)) != TagArray::kNone) {
+  if (const TagArray::Slot slot = bank.tags.find(remote_key(line)); slot != TagArray::kNone) {
+    const std::uint8_t state = bank.tags.state(slot);
+    if ((state & kPart) != 0) return pending == nullptr ? RemoteLineState::Part : RemoteLineState::PartFill;
+    if ((state & kChanged) != 0) return pending == nullptr ? RemoteLineState::Changed : RemoteLineState::ChangedFill;
     return pending == nullptr ? RemoteLineState::Valid : RemoteLineState::ValidPoisoned;
   }
   if (pending == nullptr) return RemoteLineState::Invalid;

@@ -1,7 +1,8 @@
-// The L2 cache as a cache of lines at home in other GPUs. Valid copies are always clean: stores update them and go on
-// to the home, and a copy that is replaced leaves silently. A fill under way is poisoned when something makes it old
-// before it comes: a store or an atomic of this GPU, an acquire, a page that leaves. It then answers who waits, is not
-// kept, and takes no more loads; the next load asks the home again, behind whatever made the first one old.
+// The L2 cache as a cache of lines at home in other GPUs. Unless stores are kept (l2_remote_write_back.cpp) valid
+// copies are always clean: stores update them and go on to the home, and a copy that is replaced leaves silently. A
+// fill under way is poisoned when something makes it old before it comes: a store or an atomic of this GPU, an acquire,
+// a page that leaves. It then answers who waits, is not kept, and takes no more loads; the next load asks the home
+// again, behind whatever made the first one old.
 #include <algorithm>
 #include <bit>
 
@@ -15,12 +16,15 @@ void RemoteLineStats::describe(StatVisitor& visitor) {
   visitor.counter("read_hits", "lines", "Reads of lines at home in other GPUs that this L2 held.", read_hits);
   visitor.counter("merges", "lines",
                   "Reads that merged with a pending read of their line from its home in another GPU.", merges);
-  visitor.counter("writes", "lines", "Writes to lines at home in other GPUs, all of which went on to the home.",
+  visitor.counter("writes", "lines",
+                  "Writes to lines at home in other GPUs. All of them went on to the home, unless `remote_write` is "
+                  "back.",
                   writes);
   visitor.counter("write_hits", "lines", "Writes to lines at home in other GPUs that updated a copy in this L2.",
                   write_hits);
   visitor.counter("write_allocations", "lines",
-                  "Copies of lines at home in other GPUs that writes of whole lines allocated in this L2.",
+                  "Copies of lines at home in other GPUs that writes allocated in this L2: of whole lines, or with "
+                  "`remote_write` back any.",
                   write_allocations);
   visitor.counter("fetches", "lines",
                   "Reads of lines at home in other GPUs by this L2 itself, behind a store to part of the line "
@@ -33,7 +37,8 @@ void RemoteLineStats::describe(StatVisitor& visitor) {
                   "way.",
                   poisoned_fills);
   visitor.counter("evictions", "lines",
-                  "Copies of lines at home in other GPUs that this L2 evicted, silently, in favour of other lines.",
+                  "Copies of lines at home in other GPUs that this L2 evicted in favour of other lines, silently where "
+                  "it held nothing that the home did not have.",
                   evictions);
   visitor.counter("dropped", "lines",
                   "Copies of lines at home in other GPUs that this L2 dropped at kernel boundaries, at fences and when "
@@ -87,12 +92,14 @@ void L2Cache::route_remote(const RemoteLines& remote) {
   for (Bank& bank : banks_) {
     bank.tags = TagArray(sets, spec_.ways, spec_.index, spec_.replacement, map_.keys_of_devices(remote_.host));
     if (watch_ != nullptr) bank.remote_images.resize(bank.tags.slots());
+    if (remote_.written_back) bank.changed.resize(bank.tags.slots());
   }
 }
 
 L2Cache::Outcome L2Cache::act_on_remote_line(Bank& bank, const LineRequest& request, bool whole) {
   switch (request.kind) {
-    case RequestKind::Write: return write_remote_line(bank, request, whole);
+    case RequestKind::Write:
+      return remote_.written_back ? keep_store(bank, request, whole) : write_remote_line(bank, request, whole);
     case RequestKind::Atomic: return atomic_on_remote_line(bank, request);
     default: return read_remote_line(bank, request);
   }
@@ -115,7 +122,8 @@ void L2Cache::remote_has_room(Waiter waiter) {
 L2Cache::Outcome L2Cache::read_remote_line(Bank& bank, const LineRequest& request) {
   if (remote_coverage_ != nullptr) cover_remote(bank, request.line, RemoteLineEvent::Load);
   const TagArray::Slot slot = bank.tags.find(remote_key(request.line));
-  if (slot != TagArray::kNone) {
+  const bool in_part = slot != TagArray::kNone && (bank.tags.state(slot) & kPart) != 0;
+  if (slot != TagArray::kNone && !in_part) {
     ++remote_stats_.reads;
     ++remote_stats_.read_hits;
     lookups_.hit(request, false);
@@ -124,6 +132,18 @@ L2Cache::Outcome L2Cache::read_remote_line(Bank& bank, const LineRequest& reques
     return Outcome::Hit;
   }
   Mshrs::Entry* pending = bank.mshrs.find(request.line);
+  if (in_part) {
+    // The home is to put the line together: it gets what has been stored, and the read comes behind it.
+    if (pending != nullptr && pending->payload.again) return Outcome::Stall;
+    if (bank.own_mshrs >= mshr_limit_ || !reserve_link(bank, request.line)) return Outcome::Stall;
+    ++write_back_stats_.before_reads;
+    lookups_.departed(request.line, Departure::Dropped);
+    write_home(bank, slot);
+    ++remote_stats_.reads;
+    lookups_.miss(request, false);
+    fill_ = ask_home(bank, request.line, pending);
+    return Outcome::Forwarded;
+  }
   if (pending != nullptr) {
     Pending& fill = pending->payload;
     const bool first = !fill.again && !fill.poisoned;
@@ -213,7 +233,12 @@ L2Cache::Outcome L2Cache::atomic_on_remote_line(Bank& bank, const LineRequest& r
   slot == TagArray::kNone ? lookups_.miss(request, false) : lookups_.hit(request, false);
   if (slot != TagArray::kNone) {
     lookups_.departed(request.line, Departure::Dropped);
-    invalidate_remote_line(bank, slot);
+    if ((bank.tags.state(slot) & kChanged) != 0) {
+      ++write_back_stats_.before_atomics;
+      write_home(bank, slot);
+    } else {
+      invalidate_remote_line(bank, slot);
+    }
   }
   if (watch_ != nullptr) watch_->l2_stores(request.record, request.line, nullptr);
   return Outcome::Forwarded;
@@ -291,8 +316,11 @@ void L2Cache::fill_remote_line(Bank& bank, const LineRequest& reply) {
   if (timeline_ != nullptr) timeline_->filled(bank.index, reply.line, reply.fill, poisoned);
   // A way is never reserved for a remote line: who waits for a home must not keep others from theirs. So all may be
   // reserved for lines of this device's memory, and then it is not kept.
-  const TagArray::Slot slot = poisoned ? TagArray::kNone : bank.tags.victim(remote_key(reply.line));
+  const TagArray::Slot held = poisoned ? TagArray::kNone : bank.tags.find(remote_key(reply.line));
+  const TagArray::Slot slot =
+      poisoned || held != TagArray::kNone ? TagArray::kNone : bank.tags.victim(remote_key(reply.line));
   if (poisoned) ++remote_stats_.poisoned_fills;
+  if (held != TagArray::kNone) complete(bank, held, image);  // stores have come before it, and are kept
   if (slot != TagArray::kNone) {
     ++remote_stats_.fills;
     install_remote_line(bank, slot, reply.line);
@@ -335,6 +363,12 @@ void L2Cache::drop_remote_lines() {
     for (TagArray::Slot slot = bank.tags.find_state(0, kRemote); slot != bank.tags.slots();
          slot = bank.tags.find_state(slot + 1, kRemote)) {
       if (remote_coverage_ != nullptr) cover_remote(bank, line_of(bank, slot), RemoteLineEvent::Acquire);
+      if ((bank.tags.state(slot) & kChanged) != 0) {
+        if (bank.changed[slot] == whole_line_) continue;
+        bank.tags.state(slot) |= kPart;
+        if (watch_ != nullptr) watch_->l2_keeps_changed(bank.remote_images[slot], bank.changed[slot]);
+        continue;
+      }
       ++remote_stats_.dropped;
       lookups_.departed(line_of(bank, slot), Departure::Dropped);
       if (timeline_ != nullptr) timeline_->dropped(line_of(bank, slot));

@@ -59,7 +59,8 @@ inline constexpr std::array<std::string_view, 18> kL2Events{"own read",         
 
 /// A line at home in another GPU, in an L2 that caches such lines. ValidPoisoned: held, and an older fill of it is
 /// still under way. PoisonedPending, PoisonedTwice: asked for again behind a poisoned fill, and that one is old by now
-/// too.
+/// too. Where stores are kept: Changed has bytes that its home does not have, and of Part nothing else is held; the
+/// others also have a fill under way.
 enum class RemoteLineState : std::uint8_t {
   Invalid,
   Valid,
@@ -67,13 +68,26 @@ enum class RemoteLineState : std::uint8_t {
   Pending,
   Poisoned,
   PoisonedPending,
-  PoisonedTwice
+  PoisonedTwice,
+  Changed,
+  ChangedFill,
+  Part,
+  PartFill
 };
-inline constexpr std::array<std::string_view, 7> kRemoteLineStates{
-    "invalid", "valid", "valid, poisoned fill", "pending", "poisoned", "poisoned, pending", "poisoned twice"};
+inline constexpr std::array<std::string_view, 11> kRemoteLineStates{"invalid",
+                                                                    "valid",
+                                                                    "valid, poisoned fill",
+                                                                    "pending",
+                                                                    "poisoned",
+                                                                    "poisoned, pending",
+                                                                    "poisoned twice",
+                                                                    "changed",
+                                                                    "changed, fill pending",
+                                                                    "changed bytes",
+                                                                    "changed bytes, fill pending"};
 
 /// Load, StoreWhole, StorePart and Atomic are lookups, tried again while they stall. Acquire visits what is held or
-/// pending, Drop the lines of a page that migrates, Invalidation those that a home names.
+/// pending, Drop the lines of a page that migrates, Invalidation those that a home names, Release what stores changed.
 enum class RemoteLineEvent : std::uint8_t {
   Load,
   StoreWhole,
@@ -83,10 +97,12 @@ enum class RemoteLineEvent : std::uint8_t {
   Replacement,
   Acquire,
   Drop,
-  Invalidation
+  Invalidation,
+  Release
 };
-inline constexpr std::array<std::string_view, 9> kRemoteLineEvents{
-    "load", "store, whole", "store, part", "atomic", "fill", "replacement", "acquire", "drop", "invalidation"};
+inline constexpr std::array<std::string_view, 10> kRemoteLineEvents{
+    "load",        "store, whole", "store, part", "atomic",       "fill",
+    "replacement", "acquire",      "drop",        "invalidation", "release"};
 
 /// The sharers of a line that its home's directory has recorded, as who asks for it sees them.
 enum class DirectoryState : std::uint8_t { Untracked, RequesterOnly, OthersOnly, RequesterAndOthers };
