@@ -124,6 +124,7 @@ void MachineBuilder::place_applications() {
     process.first_gpu = a;
     process.gpus = alone ? spec.gpus : 1;
     check_workload(*process.workload, spec, process.gpus);
+    if (machine_.request.check) check_has_memory_model(*process.workload, spec);
     process.steps = managed_steps(*process.workload, spec.memory);
     place_buffers(process);
     machine_.processes.push_back(std::move(process));

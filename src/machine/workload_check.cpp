@@ -126,6 +126,16 @@ void check_workload(const Workload& workload, const SystemSpec& system, unsigned
   check_host_accesses(workload, system);
 }
 
+void check_has_memory_model(const Workload& workload, const SystemSpec& system) {
+  if (!system.is_unified() || system.umh.kernel_boundary != UmhBoundary::None) return;
+  if (workload.launches().size() < 2) return;
+  throw InputError(
+      fmt::format("with umh.kernel_boundary=none nothing says what a launch sees of the one before it, so that the {} "
+                  "launches of this workload cannot be checked: run it without --check, or with "
+                  "umh.kernel_boundary=publish",
+                  workload.launches().size()));
+}
+
 void check_memory(const FrameAllocator& frames, const SystemSpec& system) {
   for (unsigned d = 0; d <= system.gpus; ++d) {
     const std::uint64_t needed = frames.taken(DeviceId{static_cast<std::uint16_t>(d)}) * kPageBytes;

@@ -11,6 +11,10 @@ namespace nearfar {
 /// compute unit, or a copy cannot be made.
 void check_workload(const Workload& workload, const SystemSpec& system, unsigned gpus);
 
+/// Throws InputError where the memory model says nothing about what the workload's loads return, so that the oracles of
+/// `--check` could not judge them.
+void check_has_memory_model(const Workload& workload, const SystemSpec& system);
+
 /// Throws InputError where a device has fewer frames than have been taken of it.
 void check_memory(const FrameAllocator& frames, const SystemSpec& system);
 
