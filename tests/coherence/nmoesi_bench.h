@@ -1,6 +1,6 @@
 // A whole hierarchy under NMOESI without a machine around it: GPUs of write-back L1s (or none), an L2 and a stacked
 // memory each, one home and the host's last-level cache. Messages lie in channels, in order by source, destination and
-// class (from the home to the last-level cache in one), until somebody delivers them.
+// class (what acknowledges a Put of the last-level cache goes with the probes), until somebody delivers them.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -155,8 +155,8 @@ class Bench final : public Fabric, public CacheClient {
       ++counts[message.kind];
       if (message.changed != 0) changed.push_back({message.kind, message.changed});
     }
-    const bool ordered = message.from == kHome && message.to == kLlc;
-    const MessageClass channel = ordered ? MessageClass::Response : class_of(message.kind);
+    const bool ordered = message.from == kHome && message.to == kLlc && message.kind == Kind::PutAck;
+    const MessageClass channel = ordered ? MessageClass::Probe : class_of(message.kind);
     channels_[{message.from, message.to, channel}].push_back({next_++, std::move(message)});
   }
   Cycle read_memory(Agent agent, Block, unsigned, unsigned) override {

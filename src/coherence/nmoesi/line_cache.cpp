@@ -259,11 +259,9 @@ void LineCache::on_data(Message&& message) {
   } else {
     set_state(slot, message.kind == Kind::DataE ? State::E : State::S);
   }
-  if (!message.sent) {
-    Message done;
-    done.kind = Kind::Done;
-    send(std::move(done), options_.parent, line);
-  }
+  Message done;
+  done.kind = Kind::Done;
+  send(std::move(done), options_.parent, line);
   transaction->phase = Phase::Q;
   serve(*transaction);
   go_on(*transaction);
