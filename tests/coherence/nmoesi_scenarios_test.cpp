@@ -537,7 +537,7 @@ TEST_P(Scenario, 30_AProbeMeetsAPut) {
            std::get<2>(channel) == MessageClass::Request;
   };
   evict_block(0);
-  EXPECT_TRUE(bench->smds[0]->is_putting(0));
+  EXPECT_EQ(bench->smds[0]->phase_of(0), Phase::P);
   EXPECT_EQ(host_sync(kX)[0], 1U);
   host_store(kX, 0, 7);
   bench->held = [](const Bench::Channel&) { return false; };
@@ -608,6 +608,17 @@ TEST_P(Scenario, AStoreOfNoBytesDropsOldLinesOfItsBlockFromTheLlc) {
   host_load(kY);
   n_store(0, 0, kY, 0, 4);
   host_sync(kX);
+  EXPECT_EQ(host_load(kY)[0], 4U);
+}
+
+/// A line that is granted alone may be stored to without a word to the home, which could not drop old lines then.
+TEST_P(Scenario, TheHostIsNotGrantedALineOfAMarkedBlockAlone) {
+  host_load(kY);
+  n_store(0, 0, kY, 0, 4);
+  evict_block(0);
+  ASSERT_TRUE(bench->home->is_marked(0));
+  host_load(kX);
+  host_store(kX, 0, 1);
   EXPECT_EQ(host_load(kY)[0], 4U);
 }
 
@@ -697,7 +708,7 @@ TEST_P(Scenario, AProbeMeetsAPutOfTheHost) {
   host_store(kX, 0, 5);
   bench->held = of(Bench::kLlc, Bench::kHome, MessageClass::Request);
   bench->llc->evict(kX);
-  EXPECT_TRUE(bench->llc->is_putting(kX));
+  EXPECT_EQ(bench->llc->phase_of(kX), Phase::P);
   EXPECT_EQ(load(0, 0, kX)[0], 5U);
   store(0, 0, kX, 0, 6);
   let_go();
@@ -709,6 +720,34 @@ TEST_P(Scenario, AProbeMeetsAPutOfTheHost) {
   bench->drain();
   EXPECT_EQ(memory(), (Granules{6, 7, 0, 0}));
   EXPECT_EQ(bench->home->stats().stale_puts, 1U);
+}
+
+/// The home has acknowledged with Keep, and asks for the copy: the stack has to get its lines back from the L2 first.
+TEST_P(Scenario, AnAcknowledgementMeetsAProbeOfWhatWasPublished) {
+  store(1, 0, kY, 0, 1);
+  load(0, 0, kX);
+  n_store(0, 0, kX, 0, 2);
+  evict_block(1);
+  for (const auto& l1 : bench->l1s) l1->evict_all();
+  bench->drain();
+  bench->l2s[0]->publish_all();
+  bench->drain();
+  ASSERT_EQ(states(0), either("I I/S/N", "S/N"));
+  const auto acknowledgement = of(Bench::kHome, 0, MessageClass::Response);
+  const auto of_l2 = of(Bench::kL2, 0, MessageClass::Response);
+  bench->held = [=](const Bench::Channel& channel) { return acknowledgement(channel) || of_l2(channel); };
+  bench->smds[0]->publish_all();
+  bench->drain();
+  Operation of_host = access_of(Bench::kHostCore, Event::Load, kX);
+  bench->begin(of_host);
+  bench->drain();
+  bench->held = of_l2;
+  bench->drain();
+  let_go();
+  EXPECT_EQ(bench->granules(of_host.before)[0], 2U);
+  EXPECT_EQ(states(0), either("I I/I/I", "I/I"));
+  EXPECT_EQ(load(0, 0, kX)[0], 2U);
+  EXPECT_TRUE(bench->idle());
 }
 
 TEST_P(Scenario, APeerThatSuppliesSparesTheHostsMemory) {

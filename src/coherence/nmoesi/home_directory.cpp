@@ -45,7 +45,19 @@ HomeDirectory::Transaction* HomeDirectory::find(Block block) {
   return found == transactions_.end() ? nullptr : found->second;
 }
 
+Phase HomeDirectory::phase_of(Block block) const {
+  const auto found = transactions_.find(block);
+  if (found == transactions_.end()) return Phase::Q;
+  const Transaction& transaction = *found->second;
+  if (!transaction.active) return Phase::Room;
+  if (!transaction.serving) return Phase::L;
+  return transaction.answered ? Phase::G : Phase::C;
+}
+
 void HomeDirectory::receive(Message&& message) {
+  if (coverage_ != nullptr) {
+    (is_llc(message.from) ? llc_coverage_ : coverage_)->note(phase_of(message.block), message.kind);
+  }
   switch (message.kind) {
     case Kind::Read:
     case Kind::ReadN:
@@ -171,7 +183,8 @@ void HomeDirectory::begin_read(Transaction& transaction, Entry& entry) {
   const Message& request = transaction.request;
   ++stats_.reads;
   if (is_llc(request.from)) {
-    transaction.shared = entry.sharers != 0;
+    // Alone it could be stored to silently, and old lines of a marked block would stay beside it.
+    transaction.shared = entry.sharers != 0 || entry.stale;
     read_memory(transaction);
     if (entry.owner != kNobody) {
       ++transaction.answers;

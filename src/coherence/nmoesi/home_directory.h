@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "coherence/nmoesi/coverage.h"
 #include "coherence/nmoesi/message.h"
 
 namespace nearfar::nmoesi {
@@ -63,6 +64,11 @@ class HomeDirectory {
 
   bool idle() const { return transactions_.empty(); }
   std::string describe_waiting() const;
+  /// Of messages of the stacked memories, and of the LLC.
+  void cover(Coverage* stacks, Coverage* llc) {
+    coverage_ = stacks;
+    llc_coverage_ = llc;
+  }
   const HomeDirectoryStats& stats() const { return stats_; }
 
   // What tests and checks look at.
@@ -99,6 +105,7 @@ class HomeDirectory {
   };
 
   const Entry& entry_of(Block block) const;
+  Phase phase_of(Block block) const;
   std::uint64_t bit(Agent child) const { return std::uint64_t{1} << (child - options_.first_child); }
   bool is_llc(Agent agent) const { return agent == options_.llc; }
 
@@ -132,6 +139,8 @@ class HomeDirectory {
   HomeDirectoryOptions options_;
   Geometry geometry_;
   Fabric& fabric_;
+  Coverage* coverage_ = nullptr;
+  Coverage* llc_coverage_ = nullptr;
   boost::unordered_flat_map<Block, Entry> entries_;
   boost::unordered_flat_map<Block, Transaction*> transactions_;
   std::vector<std::unique_ptr<Transaction>> made_;
