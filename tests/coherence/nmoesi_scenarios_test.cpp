@@ -722,6 +722,25 @@ TEST_P(Scenario, AProbeMeetsAPutOfTheHost) {
   EXPECT_EQ(bench->home->stats().stale_puts, 1U);
 }
 
+TEST_P(Scenario, ACopyInNSendsNothingAlsoWhereAnySharerSupplies) {
+  BenchOptions options;
+  options.gpus = 3;
+  options.l1s = write_back() ? 2 : 0;
+  options.supplier = Supplier::AnySharer;
+  bench = std::make_unique<Bench>(options);
+  load(0, 0, kX);
+  load(1, 0, kX);
+  n_store(0, 0, kX, 0, 1);
+  evict_l1(0, 0, kX);
+  evict_l2(0, kX);
+  ASSERT_EQ(states(0), either("I I/I/N", "I/N"));
+  forget_messages();
+  EXPECT_EQ(load(2, 0, kX)[0], 0U);
+  EXPECT_EQ(sent(Kind::FwdRead), 1U);
+  EXPECT_EQ(sent(Kind::PeerData), 0U);
+  EXPECT_EQ(sent(Kind::DataS), 1U);
+}
+
 /// The home has acknowledged with Keep, and asks for the copy: the stack has to get its lines back from the L2 first.
 TEST_P(Scenario, AnAcknowledgementMeetsAProbeOfWhatWasPublished) {
   store(1, 0, kY, 0, 1);
