@@ -40,7 +40,6 @@ HostHierarchy::HostHierarchy(Partition& partition, const SystemSpec& spec, const
     home.geometry = map_.geometry();
     homes_.push_back(std::make_unique<nmoesi::HomeDirectory>(home, *this));
     const std::uint64_t rate = spec.host.dram.channel_bandwidth.bytes_per_second * spec.host.dram.channels;
-    last_to_llc_.push_back(0);
     modules_.emplace_back(rate / map_.homes(), spec.gpu.clock.hertz, spec.host.dram.latency, 0, 1);
   }
 }
@@ -131,11 +130,6 @@ void HostHierarchy::send(nmoesi::Message&& message) {
     if (class_of(message.kind) == nmoesi::MessageClass::Request) {
       when = std::max(partition_.now(), lookup_ends_) + spec_.hmd.latency;
     }
-  }
-  if (message.to == map_.llc()) {
-    // All that the last-level cache gets of one home keeps its order.
-    Cycle& last = last_to_llc_[message.from - map_.home(0)];
-    last = when = std::max({when, last, partition_.now()});
   }
   courier_.carry(std::move(message), when);
 }

@@ -87,7 +87,6 @@ class HostHierarchy final : public HostMemoryLevel,
   std::unique_ptr<nmoesi::LineCache> llc_;
   std::vector<std::unique_ptr<nmoesi::HomeDirectory>> homes_;
   std::vector<DirectoryMemory> modules_;
-  std::vector<Cycle> last_to_llc_;  ///< by module: when what was sent last arrives
   HandlerId issue_handler_;
   Cycle lookup_ends_ = 0;
   std::vector<CoreLine> lines_;  ///< by number

@@ -1,6 +1,6 @@
 // A whole hierarchy under NMOESI without a machine around it: GPUs of write-back L1s (or none), an L2 and a stacked
 // memory each, one home and the host's last-level cache. Messages lie in channels, in order by source, destination and
-// class (from the home to the last-level cache in one), until somebody delivers them.
+// class (what acknowledges a Put of the last-level cache goes with the probes), until somebody delivers them.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -16,6 +16,7 @@
 #include <tuple>
 #include <vector>
 
+#include "coherence/nmoesi/coverage.h"
 #include "coherence/nmoesi/home_directory.h"
 #include "coherence/nmoesi/line_cache.h"
 #include "coherence/nmoesi/stack_directory.h"
@@ -28,6 +29,7 @@ struct BenchOptions {
   AfterRead after_read = AfterRead::Owned;
   bool peer = true;
   Supplier supplier = Supplier::Owner;
+  bool whole_blocks = false;
   unsigned block_lines = 64;
   unsigned granule = 4;
   std::uint64_t l1_sets = 16, l2_sets = 64, llc_sets = 64, smd_sets = 16;
@@ -109,9 +111,11 @@ class Bench final : public Fabric, public CacheClient {
     at_home.llc = kLlc;
     at_home.peer_transfer = options.peer;
     at_home.supplier = options.supplier;
+    at_home.whole_blocks = options.whole_blocks;
     at_home.transactions = options.home_transactions;
     at_home.geometry = geometry_;
     home = std::make_unique<HomeDirectory>(at_home, *this);
+    home->cover(&hmd_coverage, &hmd_llc_coverage);
   }
 
   // ----------------------------------------------------------------------------------------------------- operations
@@ -155,8 +159,8 @@ class Bench final : public Fabric, public CacheClient {
       ++counts[message.kind];
       if (message.changed != 0) changed.push_back({message.kind, message.changed});
     }
-    const bool ordered = message.from == kHome && message.to == kLlc;
-    const MessageClass channel = ordered ? MessageClass::Response : class_of(message.kind);
+    const bool ordered = message.from == kHome && message.to == kLlc && message.kind == Kind::PutAck;
+    const MessageClass channel = ordered ? MessageClass::Probe : class_of(message.kind);
     channels_[{message.from, message.to, channel}].push_back({next_++, std::move(message)});
   }
   Cycle read_memory(Agent agent, Block, unsigned, unsigned) override {
@@ -236,7 +240,7 @@ class Bench final : public Fabric, public CacheClient {
   std::map<Kind, unsigned> counts;                 ///< of messages between stacks and home, and between stacks
   std::vector<std::pair<Kind, unsigned>> changed;  ///< those of them with changed lines, and how many
   unsigned home_reads = 0;
-  Coverage l1_coverage, l2_coverage, smd_coverage, llc_coverage;
+  Coverage l1_coverage, l2_coverage, smd_coverage, hmd_coverage, hmd_llc_coverage, llc_coverage;
 
  private:
   struct Sent {

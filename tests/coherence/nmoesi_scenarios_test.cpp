@@ -37,6 +37,19 @@ class Scenario : public ::testing::TestWithParam<L1s> {
     EXPECT_TRUE(operation.done);
     return operation;
   }
+  /// What bench->begin() begins.
+  static Operation access_of(unsigned core, Event event, Line line) { return {core, event, line, {}, 0, false, {}}; }
+  static Operation access_of(unsigned core, Event event, Line line, unsigned granule, LineVersion value) {
+    return {core, event, line, bytes(granule), value, false, {}};
+  }
+  /// Channels that hold back what is in them, until let_go().
+  static auto of(Agent from, Agent to, MessageClass of_class) {
+    return [=](const Bench::Channel& channel) { return channel == Bench::Channel{from, to, of_class}; };
+  }
+  void let_go() {
+    bench->held = [](const Bench::Channel&) { return false; };
+    bench->drain();
+  }
   static ByteMask bytes(unsigned granule) { return ByteMask::range(granule * 4, 4); }
 
   Granules load(unsigned gpu, unsigned cu, Line line) {
@@ -524,7 +537,7 @@ TEST_P(Scenario, 30_AProbeMeetsAPut) {
            std::get<2>(channel) == MessageClass::Request;
   };
   evict_block(0);
-  EXPECT_TRUE(bench->smds[0]->is_putting(0));
+  EXPECT_EQ(bench->smds[0]->phase_of(0), Phase::P);
   EXPECT_EQ(host_sync(kX)[0], 1U);
   host_store(kX, 0, 7);
   bench->held = [](const Bench::Channel&) { return false; };
@@ -596,6 +609,180 @@ TEST_P(Scenario, AStoreOfNoBytesDropsOldLinesOfItsBlockFromTheLlc) {
   n_store(0, 0, kY, 0, 4);
   host_sync(kX);
   EXPECT_EQ(host_load(kY)[0], 4U);
+}
+
+/// A line that is granted alone may be stored to without a word to the home, which could not drop old lines then.
+TEST_P(Scenario, TheHostIsNotGrantedALineOfAMarkedBlockAlone) {
+  host_load(kY);
+  n_store(0, 0, kY, 0, 4);
+  evict_block(0);
+  ASSERT_TRUE(bench->home->is_marked(0));
+  host_load(kX);
+  host_store(kX, 0, 1);
+  EXPECT_EQ(host_load(kY)[0], 4U);
+}
+
+// The last-level cache beside its home: lines are granted side by side, and GPUs wait for them.
+
+TEST_P(Scenario, TheHostGetsLinesOfABlockSideBySide) {
+  bench->held = of(Bench::kHome, Bench::kLlc, MessageClass::Response);
+  Operation x = access_of(Bench::kHostCore, Event::Load, kX);
+  Operation y = access_of(Bench::kHostCore, Event::Load, kY);
+  bench->begin(x);
+  bench->begin(y);
+  bench->drain();
+  EXPECT_FALSE(x.done || y.done);
+  EXPECT_EQ(bench->home_reads, 2U) << "the second line waits for the first one";
+  let_go();
+  EXPECT_TRUE(x.done && y.done);
+  EXPECT_EQ(llc(kX), 'E');
+  EXPECT_EQ(llc(kY), 'E');
+}
+
+TEST_P(Scenario, AReaderWaitsForALineThatIsOnItsWayToTheHost) {
+  bench->held = of(Bench::kHome, Bench::kLlc, MessageClass::Response);
+  Operation of_host = access_of(Bench::kHostCore, Event::Store, kX, 0, 5);
+  Operation of_gpu = access_of(bench->core(0, 0), Event::Load, kX);
+  bench->begin(of_host);
+  bench->drain();
+  bench->begin(of_gpu);
+  bench->drain();
+  EXPECT_FALSE(of_host.done || of_gpu.done);
+  let_go();
+  EXPECT_EQ(bench->granules(of_gpu.before)[0], 5U);
+  EXPECT_EQ(states(0), either("S I/S/S", "S/S"));
+  EXPECT_EQ(llc(), 'O');
+}
+
+TEST_P(Scenario, AWriterWaitsForALineThatIsOnItsWayToTheHost) {
+  bench->held = of(Bench::kHome, Bench::kLlc, MessageClass::Response);
+  Operation of_host = access_of(Bench::kHostCore, Event::Load, kY);
+  Operation of_gpu = access_of(bench->core(0, 0), Event::Store, kX, 0, 1);
+  bench->begin(of_host);
+  bench->drain();
+  bench->begin(of_gpu);
+  bench->drain();
+  EXPECT_FALSE(of_host.done || of_gpu.done);
+  let_go();
+  EXPECT_EQ(states(0), either("M I/E/E", "M/E"));
+  EXPECT_EQ(llc(kY), 'I');
+  EXPECT_EQ(llc(kX), 'I');
+}
+
+/// What waits first is not overtaken by lines that could be granted.
+TEST_P(Scenario, LinesOfTheHostDoNotOvertakeAGpu) {
+  bench->held = of(Bench::kHome, Bench::kLlc, MessageClass::Response);
+  Operation first = access_of(Bench::kHostCore, Event::Load, kX);
+  Operation of_gpu = access_of(bench->core(0, 0), Event::Store, kX, 0, 1);
+  Operation second = access_of(Bench::kHostCore, Event::Load, kY);
+  for (Operation* operation : {&first, &of_gpu, &second}) {
+    bench->begin(*operation);
+    bench->drain();
+  }
+  EXPECT_EQ(bench->home_reads, 1U);
+  let_go();
+  EXPECT_TRUE(first.done && of_gpu.done && second.done);
+  EXPECT_EQ(llc(kY), 'S');
+  EXPECT_EQ(name_of(bench->smds[0]->state_of(0)), 'O');
+}
+
+TEST_P(Scenario, AStoreOfTheHostThatGpusAreAskedForWaitsForLinesOnTheirWay) {
+  load(0, 0, kX);
+  load(1, 0, kX);
+  bench->held = of(Bench::kHome, Bench::kLlc, MessageClass::Response);
+  Operation x = access_of(Bench::kHostCore, Event::Load, kX);
+  Operation y = access_of(Bench::kHostCore, Event::Store, kY, 0, 3);
+  bench->begin(x);
+  bench->begin(y);
+  forget_messages();
+  bench->drain();
+  EXPECT_EQ(sent_in_all(), 0U);
+  let_go();
+  EXPECT_TRUE(x.done && y.done);
+  EXPECT_EQ(sent(Kind::ProbeInv), 2U);
+  EXPECT_EQ(llc(kX), 'I') << "another line of the block may have changed";
+  EXPECT_EQ(llc(kY), 'M');
+}
+
+TEST_P(Scenario, AProbeMeetsAPutOfTheHost) {
+  host_store(kX, 0, 5);
+  bench->held = of(Bench::kLlc, Bench::kHome, MessageClass::Request);
+  bench->llc->evict(kX);
+  EXPECT_EQ(bench->llc->phase_of(kX), Phase::P);
+  EXPECT_EQ(load(0, 0, kX)[0], 5U);
+  store(0, 0, kX, 0, 6);
+  let_go();
+  EXPECT_EQ(bench->home->stats().stale_puts, 1U);
+  EXPECT_EQ(load(0, 0, kX)[0], 6U);
+  // The next Put of the line counts.
+  host_store(kX, 1, 7);
+  bench->llc->evict(kX);
+  bench->drain();
+  EXPECT_EQ(memory(), (Granules{6, 7, 0, 0}));
+  EXPECT_EQ(bench->home->stats().stale_puts, 1U);
+}
+
+TEST_P(Scenario, ACopyInNSendsNothingAlsoWhereAnySharerSupplies) {
+  BenchOptions options;
+  options.gpus = 3;
+  options.l1s = write_back() ? 2 : 0;
+  options.supplier = Supplier::AnySharer;
+  bench = std::make_unique<Bench>(options);
+  load(0, 0, kX);
+  load(1, 0, kX);
+  n_store(0, 0, kX, 0, 1);
+  evict_l1(0, 0, kX);
+  evict_l2(0, kX);
+  ASSERT_EQ(states(0), either("I I/I/N", "I/N"));
+  forget_messages();
+  EXPECT_EQ(load(2, 0, kX)[0], 0U);
+  EXPECT_EQ(sent(Kind::FwdRead), 1U);
+  EXPECT_EQ(sent(Kind::PeerData), 0U);
+  EXPECT_EQ(sent(Kind::DataS), 1U);
+}
+
+/// The home has acknowledged with Keep, and asks for the copy: the stack has to get its lines back from the L2 first.
+TEST_P(Scenario, AnAcknowledgementMeetsAProbeOfWhatWasPublished) {
+  store(1, 0, kY, 0, 1);
+  load(0, 0, kX);
+  n_store(0, 0, kX, 0, 2);
+  evict_block(1);
+  for (const auto& l1 : bench->l1s) l1->evict_all();
+  bench->drain();
+  bench->l2s[0]->publish_all();
+  bench->drain();
+  ASSERT_EQ(states(0), either("I I/S/N", "S/N"));
+  const auto acknowledgement = of(Bench::kHome, 0, MessageClass::Response);
+  const auto of_l2 = of(Bench::kL2, 0, MessageClass::Response);
+  bench->held = [=](const Bench::Channel& channel) { return acknowledgement(channel) || of_l2(channel); };
+  bench->smds[0]->publish_all();
+  bench->drain();
+  Operation of_host = access_of(Bench::kHostCore, Event::Load, kX);
+  bench->begin(of_host);
+  bench->drain();
+  bench->held = of_l2;
+  bench->drain();
+  let_go();
+  EXPECT_EQ(bench->granules(of_host.before)[0], 2U);
+  EXPECT_EQ(states(0), either("I I/I/I", "I/I"));
+  EXPECT_EQ(load(0, 0, kX)[0], 2U);
+  EXPECT_TRUE(bench->idle());
+}
+
+TEST_P(Scenario, APeerThatSuppliesSparesTheHostsMemory) {
+  for (const Supplier supplier : {Supplier::Owner, Supplier::AnySharer}) {
+    BenchOptions options;
+    options.gpus = 3;
+    options.l1s = write_back() ? 2 : 0;
+    options.supplier = supplier;
+    bench = std::make_unique<Bench>(options);
+    store(0, 0, kX, 0, 1);
+    const unsigned before = bench->home_reads;
+    load(1, 0, kX);
+    load(2, 0, kX);
+    EXPECT_EQ(bench->home_reads, before);
+    EXPECT_EQ(bench->home->stats().peer_transfers, 2U);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Nmoesi, Scenario, ::testing::Values(L1s::WriteBack, L1s::WriteThrough),

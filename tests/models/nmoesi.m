@@ -10,7 +10,11 @@
 --
 -- Of each class (request, probe, response) and direction at most one message is under way between an SMD and the HMD,
 -- which is asserted wherever one is sent. So no order within a class is assumed; classes overtake each other.
--- The LLC is in the host, beside the HMD: their exchanges take no time.
+-- The same holds between the LLC and the HMD, but that an acknowledgement of a Put is not overtaken by a probe.
+--
+-- The LLC asks for lines and the HMD keeps no bits for it: it remembers whether the LLC may hold any line of the block,
+-- and whether bytes of a Put that is under way have come with the answer to a probe. Of the LLC's lines the model has
+-- the one of X; of the others only that the LLC may hold them, and that they may be granted beside X.
 
 const
   SMDS: @SMDS;
@@ -29,7 +33,7 @@ type
   Request: enum {NoRequest, Read, Write, PutBack, Publish};
   Probe: enum {NoProbe, ProbeRead, FwdRead, ProbeInv};
   Response: enum {NoResponse, DataS, DataE, DataX, PutAck, Keep, Gone};
-  Serving: enum {Nothing, SmdRead, SmdWrite, SmdPublish, CpuRead, CpuWrite, Marks};
+  Serving: enum {Nothing, SmdRead, SmdWrite, SmdPublish, LlcRead, LlcWrite, Marks};
 
 var
   -- An SMD: stable state, phase, the copy and its mask. W: for which access. P: the put buffer, whether a probe has
@@ -72,8 +76,33 @@ var
   others: boolean;  -- a Publish has met another sharer or a marked block
 
 @if llc
+  -- The LLC, as an SMD; its mask is that of X.
   llc: State;
+  llc_ph: Phase;
+  llc_want: Access;
   llc_val: Version;
+  llc_mask: boolean;
+  llc_put_val: Version;
+  llc_put_mask: boolean;
+  llc_spent: boolean;
+
+  -- Messages between the LLC and the HMD.
+  llc_req: Request;
+  llc_prb: Probe;
+  llc_ans: boolean;
+  llc_ans_mask: boolean;
+  llc_ans_val: Version;
+  llc_ans_put: boolean;  -- a Put with the same bytes is under way
+  llc_ans_held: boolean;  -- a copy is still there
+  llc_rsp: Response;
+  llc_rsp_val: Version;
+  llc_done: boolean;
+
+  -- What the HMD knows of the LLC: it may hold lines; the line of X, and others, are in G; the Put of X is stale.
+  in_llc: boolean;
+  llc_granted: boolean;
+  beside: boolean;
+  llc_stale: boolean;
 
 @end
 @if boundary
@@ -106,9 +135,10 @@ function PutComes(i: Smd): boolean; begin
   return req[i] = PutBack | req[i] = Publish;
 end;
 
+-- As far as the HMD knows.
 function LlcHolds(): boolean; begin
 @if llc
-  return llc != I;
+  return in_llc;
 @else
   return false;
 @end
@@ -123,11 +153,23 @@ function Running(): boolean; begin
 end;
 
 function Probing(): boolean; begin
+@if llc
+  if llc_prb != NoProbe | llc_ans then return true; end;
+@end
   return exists i: Smd do prb[i] != NoProbe | ans[i] end;
 end;
 
+-- For what is about the whole block: no line of the LLC is in G.
 function Idle(): boolean; begin
+@if llc
+  return serving = Nothing & !llc_granted & !beside;
+@else
   return serving = Nothing;
+@end
+end;
+
+function Data(r: Response): boolean; begin
+  return r = DataS | r = DataE | r = DataX;
 end;
 
 function OtherSharers(i: Smd): boolean; begin
@@ -139,7 +181,8 @@ procedure Settle(); begin
   if latest = New & mem = New & llc_low = New then
     if
 @if llc
-      (llc != I -> llc_val = New) &
+      (llc != I -> llc_val = New) & (llc_put_mask -> llc_put_val = New) & (llc_ans_mask -> llc_ans_val = New) &
+      (Data(llc_rsp) -> llc_rsp_val = New) &
 @end
       forall i: Smd do
         low[i] = New & (st[i] != I -> val[i] = New) &
@@ -148,7 +191,7 @@ procedure Settle(); begin
 @if peer
         (peer[i] -> peer_val[i] = New) &
 @end
-        (rsp[i] = DataS | rsp[i] = DataE | rsp[i] = DataX -> rsp_val[i] = New)
+        (Data(rsp[i]) -> rsp_val[i] = New)
       end
     then
       latest := Old;
@@ -156,6 +199,9 @@ procedure Settle(); begin
       llc_low := Old;
 @if llc
       if llc != I then llc_val := Old; end;
+      if llc_put_mask then llc_put_val := Old; end;
+      if llc_ans_mask then llc_ans_val := Old; end;
+      if Data(llc_rsp) then llc_rsp_val := Old; end;
 @end
       for i: Smd do
         low[i] := Old;
@@ -165,7 +211,7 @@ procedure Settle(); begin
 @if peer
         if peer[i] then peer_val[i] := Old; end;
 @end
-        if rsp[i] = DataS | rsp[i] = DataE | rsp[i] = DataX then rsp_val[i] := Old; end;
+        if Data(rsp[i]) then rsp_val[i] := Old; end;
       end;
     end;
   end;
@@ -195,7 +241,7 @@ end;
 procedure Respond(i: Smd; r: Response); begin
   assert "channels: two responses under way" rsp[i] = NoResponse;
   rsp[i] := r;
-  if r = DataS | r = DataE | r = DataX then rsp_val[i] := mem; end;
+  if Data(r) then rsp_val[i] := mem; end;
 end;
 
 procedure Answer(i: Smd; var m: Mask; var v: Version); begin
@@ -405,17 +451,13 @@ ruleset i: Smd do
     Settle();
   end;
 
-  -- Granted E, like any grant.
+  -- E, unless a probe has overtaken it and taken the copy.
   rule "ReceiveKeep"
     rsp[i] = Keep
   ==>
-@if I6
-    assert "I6 a copy is kept that a probe has taken" st[i] != I;
-@end
     rsp[i] := NoResponse;
-    st[i] := E;
+    if !spent[i] then st[i] := E; end;
     Acknowledged(i);
-    done[i] := true;
     Settle();
   end;
 end;
@@ -559,12 +601,8 @@ procedure EndPublish(); begin
     owner[i] := i = asker & !others;
   end;
   Exclusive();
-  if others then
-    Respond(asker, Gone);
-    Finish();
-  else
-    Grant(Keep);
-  end;
+  Respond(asker, others ? Gone : Keep);
+  Finish();
 end;
 
 @if boundary
@@ -577,11 +615,11 @@ procedure EndBoundary(); begin
     assert "V3 after a boundary bytes are not published" st[i] = N | st[i] = O -> !Some(mask[i]);
   end;
 @if llc
-  assert "V3 after a boundary the LLC's copy is not the latest version" llc != I -> llc_val = latest;
+  assert "V3 after a boundary the LLC's copy is not the latest version" llc != I & llc_ph = Q -> llc_val = latest;
 @end
   assert "V3 after a boundary the latest version is lost" mem = latest | exists i: Smd do st[i] = M & val[i] = latest end
 @if llc
-    | (llc = M & llc_val = latest)
+    | (llc_mask & llc_val = latest) | (llc_put_mask & !llc_spent & llc_put_val = latest)
 @end
     ;
 @end
@@ -589,23 +627,28 @@ procedure EndBoundary(); begin
 
 @end
 @if llc
-procedure GrantCpuRead(); begin
-  llc := S;
-  if forall i: Smd do !sharer[i] end then
-    Exclusive();
-    llc := E;
-  end;
-  llc_val := mem;
+procedure GrantLlc(r: Response); begin
+  assert "channels: two responses under way" llc_rsp = NoResponse;
+  llc_rsp := r;
+  llc_rsp_val := mem;
+  llc_granted := true;
+  in_llc := true;
   Finish();
 end;
 
--- The CPU's store is a rule of its own, or there is none: a zero-byte store.
-procedure GrantCpuWrite(); begin
+procedure GrantLlcRead(); begin
+  if others then
+    GrantLlc(DataS);
+  else
+    Exclusive();
+    GrantLlc(DataE);
+  end;
+end;
+
+procedure GrantLlcWrite(); begin
   for i: Smd do Forget(i); end;
   Exclusive();
-  llc := M;
-  llc_val := mem;
-  Finish();
+  GrantLlc(DataX);
 end;
 
 @end
@@ -615,8 +658,8 @@ procedure Complete(); begin
     case SmdWrite: GrantWrite();
     case SmdPublish: EndPublish();
 @if llc
-    case CpuRead: GrantCpuRead();
-    case CpuWrite: GrantCpuWrite();
+    case LlcRead: GrantLlcRead();
+    case LlcWrite: GrantLlcWrite();
 @end
 @if boundary
     case Marks:
@@ -637,20 +680,11 @@ procedure ProbeOthers(all: boolean); begin
 end;
 
 @if llc
--- The LLC's line: M and O are written to memory and become O.
-procedure LlcMeetsRead(); begin
-  if llc = M then
-    mem := llc_val;
-    llc := O;
-  elsif llc = E then
-    llc := S;
+procedure ProbeLlc(p: Probe); begin
+  if in_llc then
+    assert "channels: two probes under way" llc_prb = NoProbe & !llc_ans;
+    llc_prb := p;
   end;
-end;
-
-procedure LlcMeetsInv(); begin
-  if llc = M then mem := llc_val; end;
-  llc := I;
-  undefine llc_val;
 end;
 
 @end
@@ -659,7 +693,8 @@ procedure BeginSmdRead(i: Smd); begin
   Serve(SmdRead);
   asker := i;
 @if llc
-  LlcMeetsRead();
+  -- Beside other holders the LLC has nothing in E, and no changed bytes.
+  if !OtherSharers(i) then ProbeLlc(ProbeRead); end;
 @end
 end;
 
@@ -691,7 +726,7 @@ ruleset i: Smd do
     Serve(SmdWrite);
     asker := i;
 @if llc
-    LlcMeetsInv();
+    ProbeLlc(ProbeInv);
 @end
     ProbeOthers(false);
     if !Probing() then Complete(); end;
@@ -766,19 +801,199 @@ ruleset i: Smd do
 end;
 
 @if llc
-------------------------------------------------------------------------------------------------------------- the CPU
+------------------------------------------------------------------------------------------------------------- the LLC
 
-rule "CpuLoadHit"
-  llc != I & llc_val > llc_low
+procedure LlcRequest(r: Request); begin
+  assert "channels: two requests under way" llc_req = NoRequest;
+  llc_req := r;
+end;
+
+procedure LlcDrop(); begin
+  llc := I;
+  llc_mask := false;
+  undefine llc_val;
+end;
+
+rule "LlcLoadHit"
+  llc_ph = Q & llc != I & llc_val > llc_low
 ==>
   llc_low := New;
   Settle();
 end;
 
-rule "CpuLoadMiss"
-  Idle() & llc = I
+rule "LlcLoadMiss"
+  llc_ph = Q & llc = I
 ==>
-  Serve(CpuRead);
+  llc_ph := W;
+  llc_want := Load;
+  LlcRequest(Read);
+end;
+
+-- Also of no bytes.
+rule "LlcStoreMiss"
+  llc_ph = Q & llc != M & llc != E
+==>
+  llc_ph := W;
+  llc_want := Store;
+  LlcRequest(Write);
+end;
+
+procedure LlcPerform(turn: boolean); begin
+  if turn then latest := New; end;
+  llc_val := latest;
+  llc_mask := true;
+  Visible();
+end;
+
+rule "LlcStoreOfNoBytesHit"
+  llc_ph = Q & llc = E
+==>
+  llc := M;
+end;
+
+ruleset turn: boolean do
+  rule "LlcStoreHit"
+    llc_ph = Q & (llc = E | llc = M) & MayTurn(X, turn)
+  ==>
+    llc := M;
+    LlcPerform(turn);
+    Settle();
+  end;
+end;
+
+procedure LlcFill(); begin
+  llc_rsp := NoResponse;
+  undefine llc_rsp_val;
+  undefine llc_want;
+  llc_ph := Q;
+  llc_done := true;
+end;
+
+rule "LlcFillLoad"
+  llc_rsp = DataS | llc_rsp = DataE
+==>
+  llc := llc_rsp = DataE ? E : S;
+  llc_val := llc_rsp_val;
+  LlcFill();
+  Settle();
+end;
+
+ruleset bytes: boolean; turn: boolean do
+  rule "LlcFillStore"
+    llc_rsp = DataX & MayTurn(X, turn) & (turn -> bytes)
+  ==>
+    llc := M;
+    if !llc_mask then llc_val := llc_rsp_val; end;
+    LlcFill();
+    if bytes then LlcPerform(turn); end;
+    Settle();
+  end;
+end;
+
+-- What has not changed may leave silently, but in O.
+ruleset silently: boolean do
+  rule "LlcEvict"
+    llc_ph = Q & llc != I & (silently ? !llc_mask & llc != O : Dirty(llc))
+  ==>
+    if !silently then
+      llc_ph := P;
+      llc_put_mask := llc_mask;
+      if llc_mask then llc_put_val := llc_val; end;
+      llc_spent := false;
+      LlcRequest(PutBack);
+    end;
+    LlcDrop();
+    Settle();
+  end;
+end;
+
+rule "LlcReceivePutAck"
+  llc_rsp = PutAck
+==>
+  llc_rsp := NoResponse;
+  llc_ph := Q;
+  llc_put_mask := false;
+  llc_spent := false;
+  undefine llc_put_val;
+  Settle();
+end;
+
+-- A probe does not overtake the acknowledgement of a Put.
+rule "LlcReceiveProbe"
+  llc_prb != NoProbe & llc_rsp != PutAck
+==>
+  llc_ans := true;
+  llc_ans_put := llc_ph = P;
+  if llc_ph = P then
+    llc_ans_mask := llc_put_mask & !llc_spent;
+    if llc_ans_mask then llc_ans_val := llc_put_val; end;
+    llc_spent := true;
+  else
+    llc_ans_mask := llc_mask;
+    if llc_mask then llc_ans_val := llc_val; end;
+    llc_mask := false;
+    if llc_prb = ProbeInv then
+      LlcDrop();
+    elsif llc = M then
+@if shared
+      llc := S;
+@else
+      llc := O;
+@end
+@if invalidate
+    elsif llc = O then
+      LlcDrop();
+@end
+@if shared
+    elsif llc = O then
+      llc := S;
+@end
+    elsif llc = E then
+      llc := S;
+    end;
+  end;
+  llc_ans_held := llc != I;
+  llc_prb := NoProbe;
+  Settle();
+end;
+
+-- Other lines of the block are in the LLC as well, or not.
+ruleset others_left: boolean do
+  rule "HomeReceiveLlcAnswer"
+    llc_ans & (others_left -> serving = SmdRead)
+  ==>
+    if llc_ans_mask then mem := llc_ans_val; end;
+    if llc_ans_put then llc_stale := true; end;
+    if !llc_ans_held & !others_left then in_llc := false; end;
+    llc_ans := false;
+    llc_ans_mask := false;
+    llc_ans_put := false;
+    llc_ans_held := false;
+    undefine llc_ans_val;
+    if !Probing() then Complete(); end;
+    Settle();
+  end;
+end;
+
+rule "HomeLlcDone"
+  llc_done
+==>
+  llc_done := false;
+  llc_granted := false;
+end;
+
+-- Lines that nobody is probed for are granted beside lines in G.
+function MayGrantBeside(): boolean; begin
+  return serving = Nothing & (beside -> forall i: Smd do !owner[i] end);
+end;
+
+rule "HomeLlcRead"
+  MayGrantBeside() & !llc_granted & llc_req = Read
+==>
+  llc_req := NoRequest;
+  serving := LlcRead;
+  -- Of a marked block the LLC may have other lines that are old: a silent store must not hide that.
+  others := mark | exists i: Smd do sharer[i] end;
   for o: Smd do
     if owner[o] then SendProbe(o, ProbeRead); end;
   end;
@@ -786,35 +1001,49 @@ rule "CpuLoadMiss"
   Settle();
 end;
 
--- Also with zero bytes.
-rule "CpuStoreMiss"
-  Idle() & llc != M & llc != E
+rule "HomeLlcWrite"
+  serving = Nothing & !llc_granted & llc_req = Write &
+  (beside -> !mark & forall i: Smd do !sharer[i] end)
 ==>
-  Serve(CpuWrite);
+  llc_req := NoRequest;
+  serving := LlcWrite;
   ProbeOthers(true);
   if !Probing() then Complete(); end;
   Settle();
 end;
 
-ruleset g: Granule; turn: boolean do
-  rule "CpuStoreHit"
-    (llc = E | llc = M) & MayTurn(g, turn)
-  ==>
-    llc := M;
-    if g = X then
-      if turn then latest := New; end;
-      llc_val := latest;
-      Visible();
-    end;
-    Settle();
+rule "HomeLlcPut"
+  serving = Nothing & !llc_granted & llc_req = PutBack
+==>
+  llc_req := NoRequest;
+  if !llc_stale then
+@if I6
+    assert "I6 bytes are merged twice" !llc_spent | !llc_put_mask;
+    assert "I6 the LLC has changed bytes beside a sharer" llc_put_mask -> forall i: Smd do !sharer[i] end;
+@end
+    if llc_put_mask then mem := llc_put_val; end;
+@if I6
+  else
+    assert "I6 bytes of a stale Put are lost" llc_spent | !llc_put_mask;
+@end
   end;
+  llc_stale := false;
+  assert "channels: two responses under way" llc_rsp = NoResponse;
+  llc_rsp := PutAck;
+  Settle();
 end;
 
-rule "LlcEvict"
-  llc != I
+rule "HomeGrantsAnotherLine"
+  serving = Nothing & !beside & forall i: Smd do !owner[i] end
 ==>
-  LlcMeetsInv();
-  Settle();
+  in_llc := true;
+  beside := true;
+end;
+
+rule "HomeAnotherLineDone"
+  beside
+==>
+  beside := false;
 end;
 
 @end
@@ -849,9 +1078,8 @@ ruleset i: Smd do
       asker := i;
       others := OtherSharers(i) | mark;
       Merge(i, put_mask[i], put_val[i]);
-      spent[i] := true;
 @if llc
-      LlcMeetsInv();
+      ProbeLlc(ProbeInv);
 @end
       ProbeOthers(false);
       if !Probing() then Complete(); end;
@@ -872,7 +1100,7 @@ rule "EndBoundary"
   if mark then
     Serve(Marks);
 @if llc
-    LlcMeetsInv();
+    ProbeLlc(ProbeInv);
 @end
     ProbeOthers(true);
     if !Probing() then Complete(); end;
@@ -895,7 +1123,13 @@ startstate
   finished := false;
   others := false;
 @if llc
+  clear llc_mask; clear llc_put_mask; clear llc_spent; clear llc_ans; clear llc_ans_mask; clear llc_ans_put;
+  clear llc_ans_held; clear llc_done; clear in_llc; clear llc_granted; clear beside; clear llc_stale;
   llc := I;
+  llc_ph := Q;
+  llc_req := NoRequest;
+  llc_prb := NoProbe;
+  llc_rsp := NoResponse;
 @end
 @if boundary
   boundary := false;
@@ -916,9 +1150,12 @@ end;
 
 @if I1
 invariant "I1 a copy in M or E is not the only one"
-  forall i: Smd do st[i] = M | st[i] = E -> !LlcHolds() & forall j: Smd do j != i -> !Holds(j) end end;
+  forall i: Smd do st[i] = M | st[i] = E -> forall j: Smd do j != i -> !Holds(j) end end;
 
 @if llc
+invariant "I1 the LLC holds a line of a block in M or E"
+  llc != I -> in_llc & forall i: Smd do st[i] != M & st[i] != E end;
+
 invariant "I1 the LLC's copy in M or E is not the only one"
   llc = M | llc = E -> forall i: Smd do !Holds(i) end;
 
@@ -942,6 +1179,12 @@ invariant "I3 two owners, or one that is no sharer"
 invariant "I4 a mask in E, S or I"
   forall i: Smd do Some(mask[i]) -> Dirty(st[i]) end;
 
+@if llc
+invariant "I4 the LLC has changed bytes, and not in M"
+  llc_mask -> llc = M;
+
+@end
+
 @end
 @if I5
 invariant "I5 an old version may be merged over a newer one"
@@ -950,6 +1193,13 @@ invariant "I5 an old version may be merged over a newer one"
     (PutComes(i) & (sharer[i] | !spent[i]) & put_mask[i][X] -> put_val[i] = New) &
     (mem = New & ans[i] & ans_mask[i][X] -> ans_val[i] = New) end;
 
+@if llc
+invariant "I5 an old version of the LLC may be merged over a newer one"
+  latest = New & mem = New ->
+    (llc_mask -> llc_val = New) & (llc_ans & llc_ans_mask -> llc_ans_val = New) &
+    (llc_req = PutBack & !llc_stale & llc_put_mask -> llc_put_val = New);
+
+@end
 @end
 @if V1
 invariant "V1 a load returns a version that its SMD knows to be old"
@@ -957,7 +1207,7 @@ invariant "V1 a load returns a version that its SMD knows to be old"
 
 @if llc
 invariant "V1 a load of the CPU returns a version that it knows to be old"
-  llc != I -> llc_val >= llc_low;
+  llc_ph = Q & llc != I -> llc_val >= llc_low;
 
 @end
 @end
@@ -965,7 +1215,8 @@ invariant "V1 a load of the CPU returns a version that it knows to be old"
 invariant "V2 a store is lost"
   latest = New -> mem = New |
 @if llc
-    (llc = M & llc_val = New) |
+    (llc_mask & llc_val = New) | (llc_ans & llc_ans_mask & llc_ans_val = New) |
+    (llc_req = PutBack & !llc_spent & llc_put_mask & llc_put_val = New) |
 @end
     exists i: Smd do
       (mask[i][X] & val[i] = New) | (ans[i] & ans_mask[i][X] & ans_val[i] = New) |
@@ -974,6 +1225,9 @@ invariant "V2 a store is lost"
 @end
 @if L1
 liveness "L1 not everything can come to an end"
+@if llc
+  llc_ph = Q & Idle() &
+@end
   serving = Nothing & Running() & forall i: Smd do ph[i] = Q & !done[i] end;
 
 @end

@@ -66,8 +66,10 @@ TABLES = {
         "read request": "ph[i] != P & (prb[i] = ProbeRead @| prb[i] = FwdRead@)",
         "write request": "ph[i] != P & prb[i] = ProbeInv",
     }),
+    # Phases of a block: while it is in Q or lines-in-G nothing else is under way.
     ("nmoesi", "hmd", "phase"): ("i: Smd", {
-        "Q": "serving = Nothing",
+        "Q": "Idle()",
+        "lines-in-G": "serving = Nothing & !Idle()",
         "C": "serving != Nothing & !granted",
         "G": "granted",
     }, {
@@ -75,6 +77,23 @@ TABLES = {
         "Put from a child": "(req[i] = PutBack | req[i] = Publish)",
         "answer from a child": "ans[i]",
         "Done from a child": "done[i]",
+        "request from the LLC": "(llc_req = Read | llc_req = Write)",
+        "Put from the LLC": "llc_req = PutBack",
+        "answer from the LLC": "llc_ans",
+        "Done from the LLC": "llc_done",
+    }),
+    ("nmoesi", "llc", "state"): ("", {s: f"llc = {s}" for s in STATES}, {
+        "load": "llc_ph = Q",
+        "store": "llc_ph = Q",
+        "eviction": "llc_ph = Q & llc != I",
+        "read request": "llc_ph != P & llc_prb = ProbeRead",
+        "write request": "llc_ph != P & llc_prb = ProbeInv",
+    }),
+    ("nmoesi", "llc", "phase"): ("", {p: f"llc_ph = {p}" for p in "QWP"}, {
+        "ProbeRead": "llc_prb = ProbeRead & llc_rsp != PutAck",
+        "ProbeInv": "llc_prb = ProbeInv & llc_rsp != PutAck",
+        "Data from the parent": "Data(llc_rsp)",
+        "PutAck": "llc_rsp = PutAck",
     }),
     ("nmoesi", "smd", "phase"): ("i: Smd", {p: f"ph[i] = {p}" for p in "QWP"}, {
         "ProbeRead": "prb[i] = ProbeRead",
@@ -144,7 +163,7 @@ def meets(model, unit, table, state, event, peer):
     when = re.sub(r"@(.*?)@", r"\1" if peer else "", events[event])
     if not peer and ("FwdRead" in when or "peer" in when):
         return ""
-    head = " ".join(f"exists {variable.strip()} do" for variable in variables.split(";"))
+    head = " ".join(f"exists {variable.strip()} do" for variable in variables.split(";") if variable)
     return f"{head} {states[state]} & {when} {'end ' * variables.count(':')}".strip()
 
 

@@ -203,6 +203,15 @@ function MayTurn(l: Line; turn: boolean): boolean; begin
   return turn -> l = X & latest = Old;
 end;
 
+-- What programs do: with `lean` they do nothing to the other line but to store to it, which purges X.
+function Does(l: Line; a: Access): boolean; begin
+@if lean
+  return l = X | a = Store;
+@else
+  return true;
+@end
+end;
+
 ruleset i: Smd; l: Line do
   rule "LoadHit"
     l = X & l2_ph[i][l] = Q & l2[i][l] != I & l2_val[i] > low[i]
@@ -213,7 +222,7 @@ ruleset i: Smd; l: Line do
 
   ruleset a: Access do
     rule "Miss"
-      l2_ph[i][l] = Q & (a = Store ? !Exclusive(l2[i][l]) : l2[i][l] = I) & Room()
+      l2_ph[i][l] = Q & (a = Store ? !Exclusive(l2[i][l]) : l2[i][l] = I) & Room() & Does(l, a)
     ==>
       want[i][l] := a;
       l2_ph[i][l] := W;
@@ -223,7 +232,7 @@ ruleset i: Smd; l: Line do
 
   ruleset turn: boolean do
     rule "NStoreHit"
-      l2_ph[i][l] = Q & l2[i][l] != I & MayNStore(i, l) & MayTurn(l, turn)
+      l2_ph[i][l] = Q & l2[i][l] != I & MayNStore(i, l) & MayTurn(l, turn) & Does(l, NStore)
     ==>
       if l2[i][l] = E | l2[i][l] = S then l2[i][l] := N; end;
       Perform(i, l, turn);

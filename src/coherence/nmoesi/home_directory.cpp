@@ -45,7 +45,19 @@ HomeDirectory::Transaction* HomeDirectory::find(Block block) {
   return found == transactions_.end() ? nullptr : found->second;
 }
 
+Phase HomeDirectory::phase_of(Block block) const {
+  const auto found = transactions_.find(block);
+  if (found == transactions_.end()) return Phase::Q;
+  const Transaction& transaction = *found->second;
+  if (!transaction.active) return Phase::Room;
+  if (!transaction.serving) return Phase::L;
+  return transaction.answered ? Phase::G : Phase::C;
+}
+
 void HomeDirectory::receive(Message&& message) {
+  if (coverage_ != nullptr) {
+    (is_llc(message.from) ? llc_coverage_ : coverage_)->note(phase_of(message.block), message.kind);
+  }
   switch (message.kind) {
     case Kind::Read:
     case Kind::ReadN:
@@ -61,41 +73,60 @@ void HomeDirectory::receive(Message&& message) {
 
 void HomeDirectory::enqueue(Message&& message) {
   const Block block = message.block;
-  Transaction* transaction = find(block);
-  if (transaction == nullptr) {
-    if (free_.empty()) {
-      made_.push_back(std::make_unique<Transaction>());
-      free_.push_back(made_.back().get());
-    }
-    transaction = free_.back();
-    free_.pop_back();
-    transaction->block = block;
-    transactions_.emplace(block, transaction);
-    transaction->request = std::move(message);
-    if (active_ < options_.transactions) {
-      activate(*transaction);
-    } else {
-      waiting_.push_back(block);
-    }
+  if (Transaction* under_way = find(block)) {
+    under_way->queue.push_back(std::move(message));
+    if (under_way->active) go_on(*under_way);
     return;
   }
-  transaction->queue.push_back(std::move(message));
+  if (free_.empty()) {
+    made_.push_back(std::make_unique<Transaction>());
+    free_.push_back(made_.back().get());
+  }
+  Transaction& opened = *free_.back();
+  free_.pop_back();
+  opened.block = block;
+  transactions_.emplace(block, &opened);
+  opened.queue.push_back(std::move(message));
+  if (active_ < options_.transactions) {
+    activate(opened);
+  } else {
+    waiting_.push_back(block);
+  }
 }
 
 void HomeDirectory::activate(Transaction& transaction) {
   transaction.active = true;
   ++active_;
-  begin(transaction);
+  go_on(transaction);
 }
 
-/// The transaction of a block is over.
-void HomeDirectory::next(Transaction& transaction) {
-  if (!transaction.queue.empty()) {
+void HomeDirectory::go_on(Transaction& transaction) {
+  while (!transaction.serving) {
+    if (transaction.queue.empty()) {
+      if (transaction.granted == 0) close(transaction);
+      return;
+    }
+    if (!may_begin(transaction, transaction.queue.front())) return;
     transaction.request = std::move(transaction.queue.front());
     transaction.queue.pop_front();
+    transaction.serving = true;
     begin(transaction);
-    return;
   }
+}
+
+/// Beside lines in G only other lines of the LLC may be granted or put, and only if nobody is probed for them.
+bool HomeDirectory::may_begin(const Transaction& transaction, const Message& request) const {
+  if (transaction.granted == 0) return true;
+  if (!is_llc(request.from) || transaction.granted_lines.contains(request.line)) return false;
+  const Entry& entry = entry_of(transaction.block);
+  switch (request.kind) {
+    case Kind::Put: return true;
+    case Kind::Write: return entry.sharers == 0 && !entry.stale;
+    default: return entry.owner == kNobody;
+  }
+}
+
+void HomeDirectory::close(Transaction& transaction) {
   transactions_.erase(transaction.block);
   transaction.active = false;
   transaction.request = Message();
@@ -109,7 +140,6 @@ void HomeDirectory::next(Transaction& transaction) {
 
 void HomeDirectory::begin(Transaction& transaction) {
   transaction.answers = 0;
-  transaction.probed = false;
   transaction.done = transaction.updated = true;
   transaction.answered = false;
   transaction.shared = false;
@@ -152,9 +182,9 @@ Agent HomeDirectory::choose_supplier(const Entry& entry, Agent requester) const 
 void HomeDirectory::begin_read(Transaction& transaction, Entry& entry) {
   const Message& request = transaction.request;
   ++stats_.reads;
-  transaction.done = false;
   if (is_llc(request.from)) {
-    transaction.shared = entry.sharers != 0;
+    // Alone it could be stored to silently, and old lines of a marked block would stay beside it.
+    transaction.shared = entry.sharers != 0 || entry.stale;
     read_memory(transaction);
     if (entry.owner != kNobody) {
       ++transaction.answers;
@@ -165,6 +195,7 @@ void HomeDirectory::begin_read(Transaction& transaction, Entry& entry) {
     }
     return;
   }
+  transaction.done = false;
   const std::uint64_t others = entry.sharers & ~bit(request.from);
   if (entry.owner == request.from) entry.owner = kNobody;  // its copy left silently
   transaction.shared = others != 0;
@@ -198,7 +229,6 @@ void HomeDirectory::begin_read(Transaction& transaction, Entry& entry) {
 void HomeDirectory::begin_write(Transaction& transaction, Entry& entry) {
   const Message& request = transaction.request;
   ++stats_.writes;
-  transaction.done = false;
   read_memory(transaction);
   if (is_llc(request.from)) {
     probe_stacks(transaction, entry.sharers);
@@ -206,6 +236,7 @@ void HomeDirectory::begin_write(Transaction& transaction, Entry& entry) {
     if ((entry.sharers != 0 || entry.stale) && entry.in_llc) probe_llc(transaction, true, request.line);
     return;
   }
+  transaction.done = false;
   probe_stacks(transaction, entry.sharers & ~bit(request.from));
   if (entry.in_llc) probe_llc(transaction, true, Message::kWholeBlock);
 }
@@ -228,7 +259,7 @@ void HomeDirectory::begin_put(Transaction& transaction, Entry& entry) {
     ack = Ack::Gone;
   }
   send_ack(request, ack);
-  next(transaction);
+  transaction.serving = false;
 }
 
 void HomeDirectory::begin_publish(Transaction& transaction, Entry& entry) {
@@ -236,7 +267,7 @@ void HomeDirectory::begin_publish(Transaction& transaction, Entry& entry) {
   ++stats_.publishes;
   if ((entry.sharers & bit(request.from)) == 0) {
     send_ack(request, Ack::Stale);
-    next(transaction);
+    transaction.serving = false;
     return;
   }
   merge(request.block, request);
@@ -324,6 +355,7 @@ void HomeDirectory::on_probe_ack(Message&& message) {
   }
   --transaction->answers;
   answers_are_in(*transaction);
+  go_on(*transaction);
 }
 
 void HomeDirectory::on_dir_update(Message&& message) {
@@ -348,28 +380,34 @@ void HomeDirectory::on_dir_update(Message&& message) {
     send_data(*transaction, Kind::DataS);
   }
   finish_if_over(*transaction);
+  go_on(*transaction);
 }
 
 void HomeDirectory::on_done(const Message& message) {
   Transaction* transaction = find(message.block);
-  if (transaction == nullptr || transaction->done) unknown(message);
-  transaction->done = true;
-  finish_if_over(*transaction);
+  if (transaction == nullptr) unknown(message);
+  if (is_llc(message.from)) {
+    if (!transaction->granted_lines.contains(message.line)) unknown(message);
+    transaction->granted_lines.erase(message.line);
+    --transaction->granted;
+  } else {
+    if (transaction->done) unknown(message);
+    transaction->done = true;
+    finish_if_over(*transaction);
+  }
+  go_on(*transaction);
 }
 
 /// The last probe has been answered, or there was none.
 void HomeDirectory::answers_are_in(Transaction& transaction) {
-  if (transaction.answers != 0) {
-    transaction.probed = true;
-    return;
-  }
+  if (transaction.answers != 0) return;
   Entry& entry = entries_[transaction.block];
   const Message& request = transaction.request;
   if (transaction.settles()) {
     entry.sharers = 0;
     entry.owner = kNobody;
     entry.stale = entry.in_llc = false;
-    next(transaction);
+    transaction.serving = false;
     return;
   }
   if (transaction.answered) {
@@ -391,7 +429,7 @@ void HomeDirectory::answers_are_in(Transaction& transaction) {
       entry.owner = transaction.shared ? kNobody : request.from;
       entry.stale = entry.in_llc = false;
       send_ack(request, transaction.shared ? Ack::Gone : Ack::Keep);
-      next(transaction);
+      transaction.serving = false;
       return;
     }
     default: break;
@@ -416,8 +454,6 @@ void HomeDirectory::send_data(Transaction& transaction, Kind kind) {
   data.kind = kind;
   data.line = request.line;
   data.ready = transaction.ready;
-  // What the LLC gets keeps its order, so that nobody has to wait until it has it; but for what probes brought.
-  data.sent = is_llc(request.from) && !transaction.probed;
   if (geometry_.follows_data) {
     data.bytes = std::make_unique<LineBytesList>();
     const unsigned first = request.whole_block() ? 0 : request.line;
@@ -427,10 +463,11 @@ void HomeDirectory::send_data(Transaction& transaction, Kind kind) {
           {static_cast<std::uint16_t>(i), State::I, false, 0, memory(geometry_.line_of(transaction.block, i))});
     }
   }
-  const bool over = data.sent;
   send(std::move(data), request.from, transaction.block);
-  if (!over) return;
-  transaction.done = true;
+  if (!is_llc(request.from)) return;
+  // The line is in G, and the block is not.
+  transaction.granted_lines.insert(request.line);
+  ++transaction.granted;
   finish_if_over(transaction);
 }
 
@@ -451,7 +488,9 @@ void HomeDirectory::send_ack(const Message& request, Ack ack) {
 }
 
 void HomeDirectory::finish_if_over(Transaction& transaction) {
-  if (transaction.answered && transaction.answers == 0 && transaction.done && transaction.updated) next(transaction);
+  if (transaction.answered && transaction.answers == 0 && transaction.done && transaction.updated) {
+    transaction.serving = false;
+  }
 }
 
 void HomeDirectory::settle_marks() {

@@ -2,6 +2,8 @@
 // stacked memories of the GPUs, which ask for blocks, and the host's last-level cache, which asks for lines.
 //
 // It handles one transaction a block, from the first probe to the last Done, and keeps what comes meanwhile in order.
+// Only lines that the last-level cache asks for, and for which nobody is probed, are granted side by side, as a stacked
+// memory grants lines to its L2; what is about the whole block waits until the cache has said Done for all of them.
 // It needs no tag and no state of a block: the data is in memory. It remembers who may hold a copy, who of them was
 // granted the only one or answers readers (the owner), and whether bytes were merged into memory that a holder's copy
 // lacks (the stale mark), which the next kernel boundary settles.
@@ -15,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "coherence/nmoesi/coverage.h"
 #include "coherence/nmoesi/message.h"
 
 namespace nearfar::nmoesi {
@@ -61,6 +64,11 @@ class HomeDirectory {
 
   bool idle() const { return transactions_.empty(); }
   std::string describe_waiting() const;
+  /// Of messages of the stacked memories, and of the LLC.
+  void cover(Coverage* stacks, Coverage* llc) {
+    coverage_ = stacks;
+    llc_coverage_ = llc;
+  }
   const HomeDirectoryStats& stats() const { return stats_; }
 
   // What tests and checks look at.
@@ -80,11 +88,13 @@ class HomeDirectory {
   struct Transaction {
     Block block = 0;
     bool active = false;
-    unsigned answers = 0;  ///< to probes that have not come
-    bool done = false;     ///< has come, or is not to come
-    bool updated = false;  ///< the same of DirUpdate
+    bool serving = false;   ///< a request; else nothing but lines in G keeps the transaction
+    LineSet granted_lines;  ///< that the LLC has been sent and has not said Done for: they are in G
+    unsigned granted = 0;   ///< as many
+    unsigned answers = 0;   ///< to probes that have not come
+    bool done = false;      ///< has come, or is not to come
+    bool updated = false;   ///< the same of DirUpdate
     bool answered = false;
-    bool probed = false;  ///< somebody had to answer first
     bool shared = false;  ///< there were other holders when it began
     Cycle ready = 0;      ///< when memory has been read
     Message request;
@@ -95,13 +105,16 @@ class HomeDirectory {
   };
 
   const Entry& entry_of(Block block) const;
+  Phase phase_of(Block block) const;
   std::uint64_t bit(Agent child) const { return std::uint64_t{1} << (child - options_.first_child); }
   bool is_llc(Agent agent) const { return agent == options_.llc; }
 
   Transaction* find(Block block);
   void enqueue(Message&& message);
   void activate(Transaction& transaction);
-  void next(Transaction& transaction);
+  void go_on(Transaction& transaction);
+  void close(Transaction& transaction);
+  bool may_begin(const Transaction& transaction, const Message& request) const;
   void begin(Transaction& transaction);
   void begin_read(Transaction& transaction, Entry& entry);
   void begin_write(Transaction& transaction, Entry& entry);
@@ -126,6 +139,8 @@ class HomeDirectory {
   HomeDirectoryOptions options_;
   Geometry geometry_;
   Fabric& fabric_;
+  Coverage* coverage_ = nullptr;
+  Coverage* llc_coverage_ = nullptr;
   boost::unordered_flat_map<Block, Entry> entries_;
   boost::unordered_flat_map<Block, Transaction*> transactions_;
   std::vector<std::unique_ptr<Transaction>> made_;

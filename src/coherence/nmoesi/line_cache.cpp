@@ -186,6 +186,9 @@ void LineCache::retry_room() {
 // ------------------------------------------------------------------------------------------------------------ requests
 
 void LineCache::receive(Message&& message) {
+  if (coverage_ != nullptr && class_of(message.kind) != MessageClass::Probe) {
+    coverage_->note(phase_of(geometry_.line_of(message.block, message.line)), message.kind);
+  }
   switch (message.kind) {
     case Kind::Read:
     case Kind::ReadN:
@@ -259,11 +262,9 @@ void LineCache::on_data(Message&& message) {
   } else {
     set_state(slot, message.kind == Kind::DataE ? State::E : State::S);
   }
-  if (!message.sent) {
-    Message done;
-    done.kind = Kind::Done;
-    send(std::move(done), options_.parent, line);
-  }
+  Message done;
+  done.kind = Kind::Done;
+  send(std::move(done), options_.parent, line);
   transaction->phase = Phase::Q;
   serve(*transaction);
   go_on(*transaction);
@@ -515,6 +516,7 @@ void LineCache::on_probe(Message&& message) {
 }
 
 void LineCache::probe_line(Line line, Probe& probe) {
+  if (coverage_ != nullptr) coverage_->note(phase_of(line), probe.asked.kind);
   Transaction* transaction = find(line);
   if (transaction == nullptr) {
     const Slot slot = tags_.find(line);
@@ -530,7 +532,8 @@ void LineCache::probe_line(Line line, Probe& probe) {
   switch (transaction->phase) {
     case Phase::P: answer_from_put(*transaction, probe); return;
     case Phase::C:
-    case Phase::G: transaction->probe = &probe; return;
+    case Phase::G:
+    case Phase::L: transaction->probe = &probe; return;
     case Phase::Q:
     case Phase::Room:
     case Phase::W: transaction->probe = &probe; serve_probe(*transaction);
@@ -667,9 +670,9 @@ Agent LineCache::owner_of(Line line) const {
   return slot == TagArray::kNone || owners_.empty() ? kNobody : owners_[slot];
 }
 
-bool LineCache::is_putting(Line line) const {
+Phase LineCache::phase_of(Line line) const {
   const auto found = transactions_.find(line);
-  return found != transactions_.end() && found->second->phase == Phase::P;
+  return found == transactions_.end() ? Phase::Q : found->second->phase;
 }
 
 std::string LineCache::describe_waiting() const {

@@ -2,11 +2,7 @@
 //
 // It may have cores that access it directly (an L1; an L2 under write-through L1s; the host's), and children, for which
 // it keeps a directory (an L2 over write-back L1s). Each line with work in progress has a transaction, whose phase says
-// what an event meets:
-//   Q  quiet                                            C  children have been probed
-//   W  the parent has been asked; the copy is the old   G  a child has been answered, and has not said Done
-//   P  the copy has been put, or published; its bytes wait for the acknowledgement
-// A line that waits for a way is in W as far as others can tell.
+// what an event meets (coverage.h). A line that waits for a way is in W as far as others can tell.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -15,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "coherence/nmoesi/coverage.h"
 #include "coherence/nmoesi/message.h"
 #include "memory/cache/tag_array.h"
 
@@ -94,8 +91,7 @@ class LineCache {
   const LineImage* image_of_line(Line line) const;
   std::uint32_t sharers_of(Line line) const;
   Agent owner_of(Line line) const;
-  /// Whether the copy of a line has been put and is not acknowledged, and the bytes that still count.
-  bool is_putting(Line line) const;
+  Phase phase_of(Line line) const;
   template <class Visit>
   void for_each_line(Visit visit) const {
     for (TagArray::Slot slot = 0; slot < tags_.slots(); ++slot) {
@@ -104,7 +100,6 @@ class LineCache {
   }
 
  private:
-  enum class Phase : std::uint8_t { Q, Room, W, C, G, P };
   enum class Probing : std::uint8_t { Request, Eviction, Parent };
 
   /// What waits for a line.

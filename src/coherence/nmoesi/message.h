@@ -1,9 +1,9 @@
 // What the caches and directories of NMOESI tell one another, and all that they know of what is around them.
 //
 // Requests go from a child to its parent, probes from a parent to its children, responses both ways. Messages of one
-// class from one agent to another keep their order; nothing else is assumed of the way they travel, but that all that a
-// home sends to the last-level cache beside it keeps its order: the home has no bits for that cache, so a probe must
-// not pass the acknowledgement of what was put.
+// class from one agent to another keep their order; nothing else is assumed of the way they travel, but that a home's
+// acknowledgements of Puts and its probes reach the last-level cache beside it in order: the home has no bits for that
+// cache, so a probe must not pass the acknowledgement of what was put.
 #pragma once
 
 #include <algorithm>
@@ -114,7 +114,7 @@ struct Message {
   State state = State::I;     ///< of the sender's copy: before a Put, after a probe
   Ack ack = Ack::Keep;        ///< PutAck
   bool n_store = false;       ///< Read: what it is for, for the counters
-  bool sent = false;          ///< DirUpdate: PeerData has been sent; Data*: no Done is to come
+  bool sent = false;          ///< DirUpdate: PeerData has been sent
   bool reads_memory = false;  ///< Data*, PeerData, Put: it leaves when memory has been read
   Agent from = kNobody;
   Agent to = kNobody;

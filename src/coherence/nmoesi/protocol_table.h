@@ -89,11 +89,4 @@ constexpr bool may_be_changed(State state) { return state == State::N || state =
 
 constexpr char name_of(State state) { return "NMOESI"[static_cast<std::size_t>(state)]; }
 
-/// How often each event has met each state at one level; no counting costs more than this.
-struct Coverage {
-  std::array<std::array<std::uint64_t, kEvents>, kStates> count{};
-
-  void note(State state, Event event) { ++count[static_cast<std::size_t>(state)][static_cast<std::size_t>(event)]; }
-};
-
 }  // namespace nearfar::nmoesi

@@ -63,9 +63,10 @@ State StackDirectory::state_of(Block block) const {
   return entry == nullptr ? State::I : entry->state;
 }
 
-bool StackDirectory::is_putting(Block block) const {
+Phase StackDirectory::phase_of(Block block) const {
   const auto found = transactions_.find(block);
-  return found != transactions_.end() && found->second->phase == Phase::P;
+  if (found == transactions_.end()) return Phase::Q;
+  return found->second->phase == Phase::Q && found->second->granted != 0 ? Phase::L : found->second->phase;
 }
 
 StackDirectory::Transaction* StackDirectory::find(Block block) {
@@ -178,6 +179,7 @@ void StackDirectory::retry_room() {
 // lines
 
 void StackDirectory::receive(Message&& message) {
+  if (coverage_ != nullptr && message.kind != Kind::Listen) coverage_->note(phase_of(message.block), message.kind);
   switch (message.kind) {
     case Kind::Read:
     case Kind::ReadN:
@@ -441,6 +443,9 @@ void StackDirectory::on_recalled(Message&& message) {
     case Recall::Parent:
       if (transaction->phase == Phase::P) {
         answer_from_put(*transaction);
+        if (!std::exchange(transaction->acknowledged, false)) break;
+        --puts_;
+        transaction->phase = Phase::Q;
         break;
       }
       answer_probe(*transaction);
@@ -547,6 +552,10 @@ void StackDirectory::collect(Entry& entry, LineBytesList& bytes) const {
 void StackDirectory::on_put_ack(const Message& message) {
   Transaction* transaction = find(message.block);
   if (transaction == nullptr || transaction->phase != Phase::P) unexpected(message);
+  if (transaction->recalling) {
+    transaction->acknowledged = true;
+    return;
+  }
   --puts_;
   const bool counts = transaction->put_full;
   transaction->put_full = false;
@@ -578,7 +587,9 @@ void StackDirectory::on_probe(Message&& message) {
     case Phase::Q: go_on(transaction); return;
     case Phase::Room:
     case Phase::W: serve_probe(transaction); return;
-    case Phase::C: return;
+    case Phase::C:
+    case Phase::G:
+    case Phase::L: return;
   }
 }
 

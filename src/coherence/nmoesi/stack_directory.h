@@ -2,8 +2,8 @@
 // directory of the block's home, its one child the L2 slice in front of it, which asks for lines.
 //
 // A block has one state, and for each of its lines a presence bit (the L2 may hold it) and a mask of changed bytes.
-// Phases are those of line_cache.h; W and P, the probes of the parent and the recall of lines are the block's, and G is
-// a line's: lines are granted side by side, and whatever is about the whole block waits until none is.
+// W and P, the probes of the parent and the recall of lines (C) are the block's, and G is a line's: lines are granted
+// side by side (L), and whatever is about the whole block waits until none is.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "coherence/nmoesi/coverage.h"
 #include "coherence/nmoesi/message.h"
 
 namespace nearfar::nmoesi {
@@ -94,7 +95,7 @@ class StackDirectory {
   };
   const Entry* entry_of(Block block) const;
   State state_of(Block block) const;
-  bool is_putting(Block block) const;
+  Phase phase_of(Block block) const;
   template <class Visit>
   void for_each_block(Visit visit) const {
     for (const Entry& entry : entries_) {
@@ -112,7 +113,6 @@ class StackDirectory {
 
  private:
   static constexpr std::uint32_t kNoEntry = 0xffffffff;
-  enum class Phase : std::uint8_t { Q, Room, W, C, P };
   enum class Recall : std::uint8_t { Purge, Eviction, Parent, Gone };
 
   struct Request {
@@ -134,6 +134,7 @@ class StackDirectory {
     Message probe;  ///< of the parent, which waits or is being served
     bool published = false;
     bool put_full = false;
+    bool acknowledged = false;  ///< what was put, while a probe takes it: that goes first
     LineBytesList put;
   };
 
