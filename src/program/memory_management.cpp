@@ -39,6 +39,12 @@ class MemcpyPlan {
   /// Whether the first launch needs what the host has of a buffer, written by its program or not.
   bool comes_first(const Buffer& buffer) const { return copy_in_ == CopyIn::All || !buffer.kernels.overwrites; }
 
+  /// Whether kernels overwrite only part of the last line in use, the rest of which the host may have filled.
+  static bool ends_in_a_line(const Buffer& buffer, std::uint64_t page) {
+    constexpr std::uint64_t kLargestLine = 128;
+    return (page + 1) * kPageBytes > buffer.used_bytes() && buffer.used_bytes() % kLargestLine != 0;
+  }
+
   /// Pages of which only the copy `from` is up to date, and which `needed` names, go to the other side.
   template <class Needed>
   void copy(Fresh from, Needed needed) {
@@ -84,9 +90,10 @@ class MemcpyPlan {
     });
     if (!access.writes) return;
     for (std::size_t b = 0; b < pages_.size(); ++b) {
-      if (!launched_ && !comes_first(workload_.buffers()[b])) continue;
+      const Buffer& buffer = workload_.buffers()[b];
       for (std::uint64_t page = 0; page < pages_[b].size(); ++page) {
-        if (touched(workload_.buffers()[b], page)) pages_[b][page] = Fresh::Host;
+        const bool comes = launched_ || comes_first(buffer) || ends_in_a_line(buffer, page);
+        if (comes && touched(buffer, page)) pages_[b][page] = Fresh::Host;
       }
     }
   }
