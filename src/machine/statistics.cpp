@@ -119,6 +119,7 @@ std::vector<StatInfo> list_statistics() {
       out, {"gpus.l1v.", "gpu<g>.l1v.", "gpu<g>.cu<c>.l1v.", "gpus.l1s.", "gpu<g>.l1s.", "gpu<g>.array<s>.l1s."});
   list_stats<L2Stats>(out, {"gpus.l2.", "gpu<g>.l2.", "host.llc."});
   list_stats<RemoteLineStats>(out, {"gpus.l2.remote.", "gpu<g>.l2.remote."});
+  list_stats<RemoteWriteBackStats>(out, {"gpus.l2.remote.write_back.", "gpu<g>.l2.remote.write_back."});
   list_stats<L2LookupStats>(out, {"gpus.l2.lookup.", "gpu<g>.l2.lookup."});
   list_stats<DirectoryStats>(out, {"gpus.directory.", "gpu<g>.directory."});
   list_stats<CoherenceStats>(out, {"gpus.invalidation.", "gpu<g>.invalidation."});

@@ -495,6 +495,18 @@ void DataWatch::l2_keeps(RecordId id, PhysLine line, RemoteCopy& copy) {
   copy.pending.pop_back();
 }
 
+void DataWatch::l2_writes_back(const RemoteCopy& copy, PhysLine line, const ByteMask& changed) {
+  ByteMask stored;
+  RecordId last = 0;
+  for (RecordId id = copy.pending.front().record; id != 0; id = record(id).part(line.index()).joined) {
+    stored = stored | record(id).part(line.index()).mask;
+    last = id;
+  }
+  if (stored == changed) return;
+  fail(fmt::format("{} bytes of {} are written back, but stores, the last of {}, have changed {}", changed.count(),
+                   name_of(line), record(last).unit.name(), stored.count()));
+}
+
 void DataWatch::l2_keeps_changed(RemoteCopy& copy, const ByteMask& changed) const {
   copy.image = undefined();
   copy.image.write(changed, kOwnStore, line_bytes_);

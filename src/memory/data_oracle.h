@@ -136,6 +136,8 @@ class DataWatch {
   void l2_stores(RecordId record, PhysLine line, RemoteCopy* copy);
   /// The same where the store stays in the copy: it will be ordered behind those that have stayed there before it.
   void l2_keeps(RecordId record, PhysLine line, RemoteCopy& copy);
+  /// What has stayed in a copy leaves for its home: it has to be these bytes.
+  void l2_writes_back(const RemoteCopy& copy, PhysLine line, const ByteMask& changed);
   /// Of a copy that is dropped what stores have changed stays, `changed`; or the rest of it has come.
   void l2_keeps_changed(RemoteCopy& copy, const ByteMask& changed) const;
   void l2_completed(RemoteCopy& copy, const ByteMask& changed, const LineImage& rest) const;

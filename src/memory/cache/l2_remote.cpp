@@ -16,10 +16,9 @@ void RemoteLineStats::describe(StatVisitor& visitor) {
   visitor.counter("read_hits", "lines", "Reads of lines at home in other GPUs that this L2 held.", read_hits);
   visitor.counter("merges", "lines",
                   "Reads that merged with a pending read of their line from its home in another GPU.", merges);
-  visitor.counter("writes", "lines",
-                  "Writes to lines at home in other GPUs. All of them went on to the home, unless `remote_write` is "
-                  "back.",
-                  writes);
+  visitor.counter(
+      "writes", "lines",
+      "Writes to lines at home in other GPUs, all of which went on to the home unless `remote_write` is back.", writes);
   visitor.counter("write_hits", "lines", "Writes to lines at home in other GPUs that updated a copy in this L2.",
                   write_hits);
   visitor.counter("write_allocations", "lines",

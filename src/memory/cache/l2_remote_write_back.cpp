@@ -98,7 +98,10 @@ void L2Cache::write_home(Bank& bank, TagArray::Slot slot, Cycle waits) {
   request->mask = std::uint64_t{1} << line.index();
   request->fill = round_;
   if (changed != whole_line_) request->masks = masks_.allocate(partition_.device(), {changed, changed});
-  if (watch_ != nullptr) request->record = bank.remote_images[slot].pending.front().record;
+  if (watch_ != nullptr) {
+    watch_->l2_writes_back(bank.remote_images[slot], line, changed);
+    request->record = bank.remote_images[slot].pending.front().record;
+  }
   if (timeline_ != nullptr) timeline_->written_back(line);
   invalidate_remote_line(bank, slot);
   remote_.home->reserve_always(line);
