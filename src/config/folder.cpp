@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "config/error.h"
 
@@ -14,9 +15,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Empty: this process's own program.
+fs::path& named_program() {
+  static fs::path path;
+  return path;
+}
+
 std::optional<fs::path> above_program(const std::string& name) {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path program = named_program().empty() ? fs::read_symlink("/proc/self/exe", error) : named_program();
   for (fs::path at = program.parent_path(); !error; at = at.parent_path()) {
     for (const fs::path& folder : {at / name, at / "share/nearfar" / name}) {
       if (fs::is_directory(folder, error)) return folder;
@@ -28,6 +35,8 @@ std::optional<fs::path> above_program(const std::string& name) {
 }
 
 }  // namespace
+
+void set_program_file(fs::path path) { named_program() = std::move(path); }
 
 fs::path find_folder(const std::string& name, const char* variable) {
   std::error_code error;

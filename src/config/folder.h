@@ -10,6 +10,10 @@ namespace nearfar {
 
 inline constexpr std::string_view kYamlExtension = ".yaml";
 
+/// Names the program `nearfar` where this process is another, as Python's is for the Python package: the folders are
+/// looked for beside and above it.
+void set_program_file(std::filesystem::path path);
+
 /// The folder `name`: the one that the environment's `variable` names, else the one here, else the one beside or above
 /// the program. An InputError when there is none.
 std::filesystem::path find_folder(const std::string& name, const char* variable);
