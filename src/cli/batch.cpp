@@ -19,10 +19,14 @@ constexpr std::uint64_t kMostJobs = 4096;
 
 }  // namespace
 
-void add_batch_options(CLI::App& app, BatchArguments& arguments) {
+void add_store_options(CLI::App& app, BatchArguments& arguments) {
   using namespace value_kind;
   add_value(app, "--database", arguments.database, kFile, "The store of results; what it has is not run again");
   add_value(app, "--jobs", arguments.jobs, kNumber, "Runs at once; 0 is one for each core, as memory allows");
+}
+
+void add_batch_options(CLI::App& app, BatchArguments& arguments) {
+  add_store_options(app, arguments);
   add_flag(app, "--quiet", arguments.quiet, "No progress");
 }
 
@@ -30,10 +34,12 @@ unsigned jobs_of(const BatchArguments& arguments) {
   return static_cast<unsigned>(parse_whole("--jobs", arguments.jobs, 0, kMostJobs));
 }
 
-RunnerOutcome run_batch(const std::vector<PlannedRun>& runs, ResultStore& store, unsigned jobs, bool quiet) {
+RunnerOutcome run_batch(const std::vector<PlannedRun>& runs, ResultStore& store, unsigned jobs, bool quiet,
+                        const std::vector<std::string>& words) {
   StudyView view(Terminal::of(STDERR_FILENO));
   RunnerOptions options;
   options.jobs = jobs;
+  options.words = words;
   options.on_progress = [&](const StudyProgress& progress) {
     if (!quiet) view.update(progress);
   };
@@ -43,6 +49,12 @@ RunnerOutcome run_batch(const std::vector<PlannedRun>& runs, ResultStore& store,
         fmt::format("ended early, {} new runs are kept; the same command goes on from there", outcome.done));
   }
   return outcome;
+}
+
+void refuse_failures(const RunnerOutcome& outcome, std::size_t runs) {
+  if (outcome.failed == 0) return;
+  throw SimulationError(
+      fmt::format("{} of {} runs failed; what they said is above and in the store.", outcome.failed, runs));
 }
 
 void add_sweep_options(CLI::App& app, SweepArguments& arguments) {
@@ -65,7 +77,7 @@ NamedRun sweep_run(const SweepArguments& arguments, const std::string& workload,
   run.workload = workload;
   run.size = parse_size(arguments.size);
   run.parameters = parameters_for(workload, arguments.parameters, arguments.workloads);
-  run.input = arguments.input;
+  run.input = input_for_run(workload, arguments.input, arguments.workloads);
   run.system = arguments.system;
   run.designs = designs;
   run.overrides = arguments.overrides;
@@ -81,11 +93,7 @@ std::vector<StoredResult> run_sweep(const std::vector<NamedRun>& runs, const Bat
   for (const NamedRun& run : runs) planned.push_back(planner.plan(run));
   const unsigned jobs = jobs_of(arguments);
   ResultStore store(arguments.database);
-  const RunnerOutcome outcome = run_batch(planned, store, jobs, arguments.quiet);
-  if (outcome.failed > 0) {
-    throw SimulationError(
-        fmt::format("{} of {} runs failed; what they said is above and in the store.", outcome.failed, runs.size()));
-  }
+  refuse_failures(run_batch(planned, store, jobs, arguments.quiet), runs.size());
   std::vector<StoredResult> results;
   results.reserve(planned.size());
   for (const PlannedRun& run : planned) results.push_back(*store.find(run.key));

@@ -16,13 +16,20 @@ struct BatchArguments {
   bool quiet = false;
 };
 
+/// --database and --jobs.
+void add_store_options(CLI::App& app, BatchArguments& arguments);
+/// The same and --quiet.
 void add_batch_options(CLI::App& app, BatchArguments& arguments);
 
 /// The number of --jobs. Read before a store is opened: a mistake in it must not leave an empty one.
 unsigned jobs_of(const BatchArguments& arguments);
 
-/// Runs what is missing and shows how far it is. Throws Interrupted when a person ends it.
-RunnerOutcome run_batch(const std::vector<PlannedRun>& runs, ResultStore& store, unsigned jobs, bool quiet);
+/// Runs what is missing and shows how far it is; `words` are more words for `nearfar run`. Throws Interrupted when a
+/// person ends it.
+RunnerOutcome run_batch(const std::vector<PlannedRun>& runs, ResultStore& store, unsigned jobs, bool quiet,
+                        const std::vector<std::string>& words = {});
+/// Complains of runs that failed.
+void refuse_failures(const RunnerOutcome& outcome, std::size_t runs);
 
 /// What is common to the runs of a command that makes them itself.
 struct SweepArguments {

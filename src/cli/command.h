@@ -30,6 +30,7 @@ Command add_reproduce_command(CLI::App& program);
 Command add_report_command(CLI::App& program);
 Command add_compose_command(CLI::App& program);
 Command add_tune_command(CLI::App& program);
+Command add_export_command(CLI::App& program);
 Command add_explain_command(CLI::App& program);
 Command add_list_command(CLI::App& program);
 Command add_completion_command(CLI::App& program);

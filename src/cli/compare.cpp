@@ -3,14 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <thread>
 
-#include "cli/arguments.h"
+#include "cli/batch.h"
 #include "cli/command.h"
 #include "cli/comparison.h"
 #include "cli/output_file.h"
-#include "cli/progress.h"
 #include "cli/result_json.h"
 #include "config/error.h"
 #include "config/words.h"
@@ -27,12 +29,13 @@ struct CompareArguments {
   std::string designs = "baseline";
   std::string vary;
   std::string repeat = "1";
-  std::string json;
+  std::string json, csv;
+  BatchArguments batch;
 };
 
 struct Variant {
-  std::string label;
-  std::vector<NamedSystem> draws;  ///< the machine, once for each repeat
+  std::string label, system, design;
+  std::vector<std::string> overrides;
 };
 
 /// The overrides of `--vary key=v1,v2`, one for each value; one empty one without --vary.
@@ -49,7 +52,7 @@ std::vector<std::string> varied(const std::string& text) {
 }
 
 /// What differs between variants is in their labels, and what --vary sets, be it one value.
-std::vector<Variant> make_variants(const CompareArguments& arguments, std::uint32_t repeats) {
+std::vector<Variant> make_variants(const CompareArguments& arguments) {
   const auto systems = split(arguments.systems, ',');
   const auto designs = split(arguments.designs, ',');
   const auto settings = varied(arguments.vary);
@@ -65,7 +68,7 @@ std::vector<Variant> make_variants(const CompareArguments& arguments, std::uint3
           overrides.push_back(setting);
           label.push_back(setting);
         }
-        variants.push_back({join(label, " "), repeated_machine(system, design, overrides, repeats)});
+        variants.push_back({join(label, " "), system, design, std::move(overrides)});
       }
     }
   }
@@ -79,37 +82,107 @@ std::vector<Variant> make_variants(const CompareArguments& arguments, std::uint3
   return variants;
 }
 
-std::vector<Variant> read_variants(const CompareArguments& arguments, std::uint32_t repeats) {
-  const std::string key = arguments.vary.substr(0, arguments.vary.find('='));
-  if (!key.empty()) refuse_set_too("--vary " + arguments.vary, key, arguments.overrides);
+/// All runs, planned: by workload, by variant, by draw.
+std::vector<PlannedRun> plan_all(const CompareArguments& arguments, const Experiment& experiment,
+                                 const std::vector<Variant>& variants, std::uint32_t repeats) {
+  Planner planner;
+  std::vector<PlannedRun> planned;
+  for (const std::string& workload : arguments.workloads) {
+    for (const Variant& variant : variants) {
+      NamedRun run;
+      run.workload = workload;
+      run.size = experiment.size;
+      run.parameters = parameters_for(workload, experiment.parameters, arguments.workloads);
+      run.input = input_for_run(workload, experiment.input, arguments.workloads);
+      run.system = variant.system;
+      run.designs = variant.design;
+      run.overrides = variant.overrides;
+      run.seed = experiment.seed;
+      for (std::uint32_t draw = 0; draw < repeats; ++draw) {
+        if (repeats > 1) run.draw = draw;
+        planned.push_back(planner.plan(run));
+      }
+    }
+  }
+  return planned;
+}
+
+/// The same; a mistake in what --vary sets is said of --vary.
+std::vector<PlannedRun> plan_varied(const CompareArguments& arguments, const Experiment& experiment,
+                                    const std::vector<Variant>& variants, std::uint32_t repeats) {
   try {
-    return make_variants(arguments, repeats);
+    return plan_all(arguments, experiment, variants, repeats);
   } catch (const OverrideError& error) {
-    rethrow_varied(error, {key});
+    rethrow_varied(error, {arguments.vary.substr(0, arguments.vary.find('='))});
+  }
+}
+
+/// A folder for a store that nobody keeps.
+class ScratchFolder {
+ public:
+  ScratchFolder() : path_((std::filesystem::temp_directory_path() / "nearfar-XXXXXX").string()) {
+    if (mkdtemp(path_.data()) == nullptr) {
+      throw InputError(fmt::format("A folder for the results cannot be made: `{}`.", path_));
+    }
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string file(const std::string& name) const { return (std::filesystem::path(path_) / name).string(); }
+
+ private:
+  std::string path_;
+};
+
+/// How every run is done.
+std::vector<std::string> words_of(const Experiment& experiment) {
+  std::vector<std::string> words = {"--threads", std::to_string(experiment.threads)};
+  if (experiment.check) words.emplace_back("--check");
+  if (experiment.per_unit) words.emplace_back("--per-unit");
+  return words;
+}
+
+void read_result(ComparedRun& run, const StoredResult& result, const std::vector<ApplicationPart>& parts) {
+  run.cycles.push_back(result.cycles);
+  if (parts.size() == 1) return;
+  run.applications.resize(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    run.applications[i].name = parts[i].name;
+    const auto cycles = result.statistics.find(fmt::format("app{}.cycles", i)).value_or(0);
+    run.applications[i].cycles.push_back(static_cast<Cycle>(cycles));
   }
 }
 
 Comparison run_all(const CompareArguments& arguments, const Experiment& experiment,
-                   const std::vector<Variant>& variants, const std::vector<std::vector<Application>>& applications) {
-  const Terminal terminal = arguments.experiment.quiet ? Terminal{} : Terminal::of(STDERR_FILENO);
+                   const std::vector<Variant>& variants, std::uint32_t repeats) {
+  const std::vector<PlannedRun> planned = plan_varied(arguments, experiment, variants, repeats);
+  std::vector<NamedRun> named;
+  for (const PlannedRun& run : planned) named.push_back(run.run);
+  check_inputs(named);
+  // A thread of each run takes a core.
+  unsigned jobs = jobs_of(arguments.batch);
+  if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency() / experiment.threads);
+  // Nobody knows whether what is in the store was checked, and it has no statistics of single units.
+  std::optional<ScratchFolder> scratch;
+  if (experiment.check || experiment.per_unit) scratch.emplace();
+  ResultStore store(scratch ? scratch->file("results.db") : arguments.batch.database);
+  refuse_failures(run_batch(planned, store, jobs, arguments.experiment.quiet, words_of(experiment)), planned.size());
+
   Comparison comparison;
   comparison.workloads = arguments.workloads;
+  comparison.repeats = repeats;
   for (const Variant& variant : variants) comparison.variants.push_back(variant.label);
-  comparison.repeats = variants.front().draws.size();
-  const std::size_t total = variants.size() * applications.size() * comparison.repeats;
-  std::size_t number = 0;
-  for (std::size_t w = 0; w < applications.size(); ++w) {
-    const std::string& workload = arguments.workloads[w];
+  auto next = planned.begin();
+  for (const std::string& workload : arguments.workloads) {
+    const std::vector<ApplicationPart> parts = application_parts(workload, experiment.size);
     auto& row = comparison.runs.emplace_back();
-    for (const Variant& variant : variants) {
+    for (std::size_t v = 0; v < variants.size(); ++v) {
       ComparedRun& run = row.emplace_back();
-      for (const NamedSystem& machine : variant.draws) {
-        ProgressLine line(fmt::format("[{}/{}] {} {}", ++number, total, workload, variant.label), terminal);
-        Report report = perform(workload, applications[w], experiment, machine,
-                                [&](const Progress& progress) { line.update(progress); });
-        run.cycles.push_back(report.result.cycles);
-        if (run.cycles.size() == 1) run.report = std::move(report);
-      }
+      run.result = store.json(next->key);
+      for (std::uint32_t draw = 0; draw < repeats; ++draw) read_result(run, *store.find((next++)->key), parts);
     }
   }
   measure(comparison);
@@ -117,14 +190,12 @@ Comparison run_all(const CompareArguments& arguments, const Experiment& experime
 }
 
 std::string heading(const CompareArguments& arguments, const Experiment& experiment,
-                    const std::vector<Variant>& variants) {
+                    const std::vector<Variant>& variants, std::uint32_t repeats) {
   std::string out = fmt::format("size {}, seed {}", size_name(experiment.size), experiment.seed);
   if (split(arguments.systems, ',').size() == 1) out += ", system " + arguments.systems;
   for (const std::string& setting : arguments.overrides) out += ", " + setting;
   out += fmt::format("; speedup is against {}", variants.front().label);
-  if (const std::size_t repeats = variants.front().draws.size(); repeats > 1) {
-    out += fmt::format(", mean and 95 % interval of {} repeats", repeats);
-  }
+  if (repeats > 1) out += fmt::format(", mean and 95 % interval of {} repeats", repeats);
   return out + "\n\n";
 }
 
@@ -135,22 +206,22 @@ void perform_compare(const CompareArguments& arguments) {
         "shows them all.");
   }
   refuse_repeated("workload", arguments.workloads);
-  std::optional<OutputFile> json;
+  std::optional<OutputFile> json, csv;
   if (!arguments.json.empty()) json.emplace(arguments.json);
+  if (!arguments.csv.empty()) csv.emplace(arguments.csv);
+  const bool to_stdout = check_outputs({&json, &csv});
   const Experiment experiment = arguments.experiment.experiment(arguments.workloads);
   const std::uint32_t repeats = read_repeat(arguments.repeat, arguments.overrides);
-  refuse_varied_draw(arguments.vary.substr(0, arguments.vary.find('=')), arguments.repeat);
-  const auto variants = read_variants(arguments, repeats);
-  // Everything is made and checked before the first run: a mistake in the last one must not cost the others' time.
-  std::vector<std::vector<Application>> applications;
-  for (const std::string& workload : arguments.workloads) {
-    applications.push_back(make_applications(workload, experiment, arguments.workloads));
-    for (const Variant& variant : variants) check_fits(workload, applications.back(), variant.draws.front());
-  }
-  const Comparison comparison = run_all(arguments, experiment, variants, applications);
+  const std::string key = arguments.vary.substr(0, arguments.vary.find('='));
+  refuse_varied_draw(key, arguments.repeat);
+  if (!key.empty()) refuse_set_too("--vary " + arguments.vary, key, arguments.overrides);
+  const std::vector<Variant> variants = make_variants(arguments);
+  const Comparison comparison = run_all(arguments, experiment, variants, repeats);
   if (json) json->write(comparison_json(comparison));
-  if (!arguments.experiment.quiet && !(json && json->is_stdout())) {
-    write_stdout(heading(arguments, experiment, variants) + comparison_table(comparison, Terminal::of(STDOUT_FILENO)));
+  if (csv) csv->write(comparison_csv(comparison));
+  if (!arguments.experiment.quiet && !to_stdout) {
+    write_stdout(heading(arguments, experiment, variants, repeats) +
+                 comparison_table(comparison, Terminal::of(STDOUT_FILENO)));
   }
 }
 
@@ -169,7 +240,9 @@ Command add_compare_command(CLI::App& program) {
             "One value of the system in several settings; the first is what the others are measured against");
   add_repeat_option(app, arguments->repeat);
   add_experiment_options(app, arguments->experiment);
+  add_store_options(app, arguments->batch);
   add_value(app, "--json", arguments->json, kFile, "Write all results as JSON; - is standard output");
+  add_value(app, "--csv", arguments->csv, kFile, "Write cycles and speedups as CSV; - is standard output");
   return {&app, [arguments] { perform_compare(*arguments); }};
 }
 

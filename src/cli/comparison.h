@@ -5,19 +5,28 @@
 #include <vector>
 
 #include "cli/terminal.h"
+#include "sim/types.h"
 #include "stats/interval.h"
-#include "study/experiment.h"
 
 namespace nearfar {
 
-struct ComparedRun {
-  Report report;                ///< of the first draw, where the run was repeated
-  std::vector<Cycle> cycles{};  ///< of each draw; empty: of the report alone
+/// How a run, or one application of it, does on a variant.
+struct ComparedCycles {
+  std::vector<Cycle> cycles{};  ///< of each draw
   double speedup = 1;           ///< cycles of the first variant over those of this one: the geometric mean over draws
   Interval interval{};          ///< of the speedup, baseline and variant paired by draw
 
-  /// Of one draw.
-  Cycle cycles_of(std::size_t draw) const { return cycles.empty() ? report.result.cycles : cycles[draw]; }
+  /// Of all draws.
+  double mean() const;
+};
+
+struct ComparedApplication : ComparedCycles {
+  std::string name;
+};
+
+struct ComparedRun : ComparedCycles {
+  std::vector<ComparedApplication> applications{};  ///< where it is several: the one of GPU 0, 1, …
+  std::string result{};                             ///< the complete JSON of the first draw
 };
 
 struct Comparison {
@@ -39,9 +48,10 @@ std::string speedup_text(double speedup, const Interval& interval);
 /// "within noise" where a speedup cannot be told from none.
 std::string noise_text(const Interval& interval);
 
-/// Mean cycles of all draws.
-double mean_cycles(const ComparedRun& run);
-
+/// A row for each workload on each variant, and behind them one for each application of those that are several.
 std::string comparison_table(const Comparison& comparison, const Terminal& terminal);
+
+/// The same as CSV, with both ends of intervals.
+std::string comparison_csv(const Comparison& comparison);
 
 }  // namespace nearfar

@@ -76,6 +76,7 @@ constexpr const char* kExamples =
     "  nearfar functional C2D SC --design rec            through caches and directories, without time\n"
     "  nearfar trace record MT -o mt.nft                 its accesses in a file; nearfar run trace:mt.nft runs them\n"
     "  nearfar record-opencl -o f.nft -- ./program       an OpenCL program as a trace, without a GPU\n"
+    "  nearfar export nearfar.db --csv results.csv       every run of a store as a row, for other programs\n"
     "  nearfar explain --set gpu.l2.size=4MiB --changed  what the machine is, and why\n"
     "  nearfar list workloads --details\n\n"
     "Shell completion: source <(nearfar completion bash), or zsh.\n"
@@ -206,12 +207,12 @@ int run_program(std::vector<std::string> words) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   program.require_subcommand(0, 1);
   const std::vector<Command> commands = {
-      add_run_command(program),        add_compare_command(program),   add_study_command(program),
-      add_calibrate_command(program),  add_reproduce_command(program), add_report_command(program),
-      add_compose_command(program),    add_tune_command(program),      add_characterize_command(program),
-      add_functional_command(program), add_trace_command(program),     add_record_opencl_command(program),
-      add_explain_command(program),    add_cost_command(program),      add_bench_links_command(program),
-      add_list_command(program),       add_completion_command(program)};
+      add_run_command(program),         add_compare_command(program),   add_study_command(program),
+      add_calibrate_command(program),   add_reproduce_command(program), add_report_command(program),
+      add_compose_command(program),     add_tune_command(program),      add_characterize_command(program),
+      add_functional_command(program),  add_trace_command(program),     add_record_opencl_command(program),
+      add_export_command(program),      add_explain_command(program),   add_cost_command(program),
+      add_bench_links_command(program), add_list_command(program),      add_completion_command(program)};
   program.footer(kExamples);  // only now: commands inherit what is there when they are added
   if (words.empty()) words = {"--help"};
   std::ranges::reverse(words);  // CLI11 takes them from the back

@@ -24,6 +24,9 @@ std::string run_csv(const Report& report) {
   row("designs", report.machine.designs.empty() ? std::string(kBaseline) : join(report.machine.designs, "+"));
   row("seed", std::to_string(report.experiment.seed));
   row("threads", std::to_string(report.experiment.threads));
+  for (std::size_t i = 0; report.applications.size() > 1 && i < report.applications.size(); ++i) {
+    row(fmt::format("app{}.workload", i), report.applications[i].name);
+  }
   row("cycles", std::to_string(result.cycles));
   row("instructions", std::to_string(result.instructions));
   row("accesses", std::to_string(result.accesses));

@@ -1,4 +1,4 @@
-// The only file that knows the JSON library. Keys keep the order in which they are written here.
+// Keys keep the order in which they are written here.
 #include "cli/result_json.h"
 
 #include <cmath>
@@ -41,7 +41,11 @@ Json applications_of(const Report& report) {
     } else {
       for (std::uint32_t gpu = 0; gpu < report.machine.loaded.spec.gpus; ++gpu) gpus.push_back(gpu);
     }
-    out.push_back({{"workload", application.name}, {"gpus", gpus}, {"parameters", parameters_of(application)}});
+    Json each = {{"workload", application.name}, {"gpus", gpus}, {"parameters", parameters_of(application)}};
+    for (const char* what : {"cycles", "instructions", "accesses", "launches"}) {
+      each[what] = application_statistic(report.result, i, what);
+    }
+    out.push_back(std::move(each));
   }
   return out;
 }
@@ -132,6 +136,16 @@ Json json_of(const Interval& interval) {
   return {{"n", interval.count}, {"mean", interval.mean}, {"low", interval.low}, {"high", interval.high}};
 }
 
+/// Cycles are those of the first draw.
+void add_speedup(Json& out, const ComparedCycles& run, bool repeated) {
+  out["cycles"] = run.cycles.front();
+  out["speedup"] = run.speedup;
+  if (!repeated) return;
+  out["speedup_interval"] = json_of(run.interval);
+  out["cycles_by_draw"] = run.cycles;
+  out["within_noise"] = run.interval.within_noise_of(1);
+}
+
 Json json_of(const Touched& touched) {
   return {{"pages", touched.pages},
           {"lines", touched.lines},
@@ -191,19 +205,17 @@ std::string comparison_json(const Comparison& comparison) {
     }
   }
   out["runs"] = Json::array();
-  for (const auto& row : comparison.runs) {
+  for (std::size_t w = 0; w < comparison.runs.size(); ++w) {
+    const auto& row = comparison.runs[w];
     for (std::size_t v = 0; v < row.size(); ++v) {
-      const Report& report = row[v].report;
-      Json run = {{"workload", report.workload},
-                  {"variant", comparison.variants[v]},
-                  {"cycles", report.result.cycles},
-                  {"speedup", row[v].speedup}};
-      if (repeated) {
-        run["speedup_interval"] = json_of(row[v].interval);
-        run["cycles_by_draw"] = row[v].cycles;
-        run["within_noise"] = row[v].interval.within_noise_of(1);
+      Json run = {{"workload", comparison.workloads[w]}, {"variant", comparison.variants[v]}};
+      add_speedup(run, row[v], repeated);
+      for (const ComparedApplication& application : row[v].applications) {
+        Json each = {{"workload", application.name}};
+        add_speedup(each, application, repeated);
+        run["applications"].push_back(std::move(each));
       }
-      run["result"] = json_of(report);
+      run["result"] = Json::parse(row[v].result);
       out["runs"].push_back(std::move(run));
     }
   }

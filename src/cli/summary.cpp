@@ -153,6 +153,36 @@ void add_translation(Table& table, const RunResult& result) {
                          fixed(find(result, "run.pfpki").value_or(0), 2))});
 }
 
+/// Of several applications, what each did, and how the caches and the TLB of its GPU did.
+std::string applications_table(const Report& report, const Terminal& terminal) {
+  if (report.applications.size() < 2) return "";
+  const RunResult& result = report.result;
+  const auto share = [&](std::size_t gpu, const char* hits, const char* all) -> std::string {
+    const auto part = find(result, fmt::format("gpu{}.{}", gpu, hits));
+    const auto whole = find(result, fmt::format("gpu{}.{}", gpu, all));
+    return part && whole && *whole != 0 ? percent(*part, *whole) : "";
+  };
+  Table table({{"application"},
+               {"cycles", Align::Right},
+               {"instructions", Align::Right},
+               {"accesses", Align::Right},
+               {"L1 hits", Align::Right},
+               {"L2 hits", Align::Right},
+               {"L2 TLB hits", Align::Right}},
+              2);
+  for (std::size_t i = 0; i < report.applications.size(); ++i) {
+    std::vector<std::string> cells = {fmt::format("GPU {}: {}", i, report.applications[i].name)};
+    for (const char* what : {"cycles", "instructions", "accesses"}) {
+      cells.push_back(grouped(application_statistic(result, i, what)));
+    }
+    cells.push_back(share(i, "l1v.load_hits", "l1v.load_lines"));
+    cells.push_back(share(i, "l2.read_hits", "l2.reads"));
+    cells.push_back(share(i, "l2_tlb.hits", "l2_tlb.lookups"));
+    table.row(cells);
+  }
+  return "\n" + table.text(terminal);
+}
+
 /// Where a latency goes: its parts are whatever the result has between this prefix and suffix.
 std::string breakdown(const RunResult& result, const Terminal& terminal, const std::string& what,
                       const std::string& count_name, const std::string& total_name, std::string_view prefix,
@@ -211,7 +241,7 @@ std::string summary(const Report& report, const Terminal& terminal) {
             fmt::format("{} accesses/s, {} thread{}, {} of memory at most", count_text(accesses / result.host_seconds),
                         report.experiment.threads, report.experiment.threads == 1 ? "" : "s",
                         size_text(static_cast<double>(result.peak_rss_bytes)))});
-  return heading(report, terminal) + table.text(terminal) +
+  return heading(report, terminal) + table.text(terminal) + applications_table(report, terminal) +
          breakdown(result, terminal, "a load that misses the L1", "latency.load.count", "latency.load.total_cycles",
                    "latency.load.", "_cycles") +
          breakdown(result, terminal, "an L2 TLB miss", "l2_miss.count", "l2_miss.latency", "l2_miss.component.", "") +

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 #include "config/error.h"
 
@@ -15,10 +16,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 2> kExtensions = {".yaml", ".yml"};
+/// Empty: this process's own program.
+fs::path& named_program() {
+  static fs::path path;
+  return path;
+}
 
 std::optional<fs::path> above_program(const std::string& name) {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path program = named_program().empty() ? fs::read_symlink("/proc/self/exe", error) : named_program();
   for (fs::path at = program.parent_path(); !error; at = at.parent_path()) {
     for (const fs::path& folder : {at / name, at / "share/nearfar" / name}) {
       if (fs::is_directory(folder, error)) return folder;
@@ -59,6 +65,8 @@ void add_usual(std::vector<fs::path>& folders, const std::string& name) {
 }
 
 }  // namespace
+
+void set_program_file(fs::path path) { named_program() = std::move(path); }
 
 bool is_yaml_path(std::string_view name) {
   return std::ranges::any_of(kExtensions, [&](std::string_view extension) { return name.ends_with(extension); });

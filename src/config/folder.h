@@ -16,6 +16,10 @@ struct NamedFile {
   std::string shown;  ///< the same wherever the program is started: "systems/base.yaml"
 };
 
+/// Names the program `nearfar` where this process is another, as Python's is for the Python package: the folders are
+/// looked for beside and above it.
+void set_program_file(std::filesystem::path path);
+
 /// Whether this names a file, by a path, and not something in one of the folders.
 bool is_yaml_path(std::string_view name);
 

@@ -134,6 +134,12 @@ std::vector<std::string> single_names(const std::vector<std::string>& all_names)
 
 }  // namespace
 
+std::uint64_t application_statistic(const RunResult& result, std::size_t application, std::string_view what) {
+  const std::string name = fmt::format("app{}.{}", application, what);
+  const auto found = std::ranges::lower_bound(result.statistics, name, {}, &StatValue::name);
+  return found == result.statistics.end() || found->name != name ? 0 : found->count;
+}
+
 bool is_trace(std::string_view name) { return name.starts_with(kTracePrefix); }
 
 std::string trace_path(std::string_view name) {
@@ -208,6 +214,15 @@ std::vector<std::string> parameters_for(const std::string& names, const std::vec
     }
   }
   return taken;
+}
+
+std::string input_for_run(const std::string& names, const std::string& input,
+                          const std::vector<std::string>& all_names) {
+  const std::vector<std::string> singles = single_names(all_names);
+  for (const std::string& name : single_names({names})) {
+    if (!input_for(name, input, singles).empty()) return input;
+  }
+  return "";
 }
 
 NamedSystem make_machine(const std::string& system, const std::string& designs,

@@ -51,6 +51,9 @@ struct Report {
   RunResult result;
 };
 
+/// What an application did in its first execution: its "cycles", "instructions", "accesses" or "launches".
+std::uint64_t application_statistic(const RunResult& result, std::size_t application, std::string_view what);
+
 /// One of the workloads of a run as it was named, with what the mix it belongs to says of it.
 struct ApplicationPart {
   std::string name;
@@ -80,6 +83,10 @@ std::vector<Application> make_applications(const std::string& names, const Exper
 /// Those of `parameters` that `names` alone can be given, when all of them were given to `all_names`.
 std::vector<std::string> parameters_for(const std::string& names, const std::vector<std::string>& parameters,
                                         const std::vector<std::string>& all_names);
+
+/// `input` where one of `names` takes it, or none of all names does; else nothing.
+std::string input_for_run(const std::string& names, const std::string& input,
+                          const std::vector<std::string>& all_names);
 
 /// `designs` is as --design takes it, `overrides` are as --set takes them.
 NamedSystem make_machine(const std::string& system, const std::string& designs,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "config/words.h"
 #include "designs/names.h"
@@ -60,6 +61,21 @@ std::vector<std::string> run_words(const NamedRun& run) {
   return words;
 }
 
+void check_inputs(const std::vector<NamedRun>& runs) {
+  std::set<std::string> seen;  // what runs on several machines is made once
+  for (const NamedRun& run : runs) {
+    if (run.input.empty()) continue;
+    Experiment experiment;
+    experiment.size = run.size;
+    experiment.parameters = run.parameters;
+    experiment.seed = run.seed;
+    experiment.input = run.input;
+    const std::string what = fmt::format("{} {} {} {} {}", run.workload, size_name(run.size), join(run.parameters, " "),
+                                         run.seed, run.input);
+    if (seen.insert(what).second) make_applications(run.workload, experiment, {run.workload});
+  }
+}
+
 std::string run_label(const NamedRun& run) {
   std::string label = fmt::format("{} {} {} {}", run.workload, size_name(run.size), run.system, run.designs);
   for (const std::string& setting : run.overrides) label += " " + setting;
@@ -104,15 +120,16 @@ PlannedRun Planner::plan(const NamedRun& run) {
   check_fits(run.workload, applications, on.system);
   PlannedRun planned;
   planned.run = run;
-  planned.program = program_text(applications, run.seed, [this](const std::string& path) { return file_hash(path); });
-  planned.key = run_key(on.configuration, planned.program);
-  planned.machine = on.key;
+  // A trace that cannot be read is said by who reads traces, not by who hashes files.
   for (const Application& application : applications) {
     const Expected size =
         is_trace(application.name) ? trace_size(application.input) : expected(application.name, run.size);
     planned.accesses += size.accesses;
     planned.footprint += size.bytes;
   }
+  planned.program = program_text(applications, run.seed, [this](const std::string& path) { return file_hash(path); });
+  planned.key = run_key(on.configuration, planned.program);
+  planned.machine = on.key;
   return planned;
 }
 

@@ -46,6 +46,9 @@ std::string run_label(const NamedRun& run);
 /// The names in `designs` that no design of this version has.
 std::vector<std::string> missing_designs(const std::string& designs);
 
+/// Makes what runs read from a file, for the mistakes in it; those without an input are passed over.
+void check_inputs(const std::vector<NamedRun>& runs);
+
 struct PlannedRun {
   NamedRun run;
   std::string key;             ///< of its result (run_key.h)

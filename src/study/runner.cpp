@@ -168,6 +168,7 @@ class Runner {
     if (take_leftover(pending)) return;
     std::vector<std::string> words = run_words(run.run);
     words.insert(words.end(), {"--quiet", "--json", folder_.result_path(run.key)});
+    words.insert(words.end(), options_.words.begin(), options_.words.end());
     active_.push_back({pending, std::make_unique<Child>(program_, std::move(words)), ""});
   }
 

@@ -30,11 +30,12 @@ struct StudyProgress {
 };
 
 struct RunnerOptions {
-  unsigned jobs = 0;         ///< 0: as many as there are cores
-  double timeout = 0;        ///< seconds a run may take; 0: any
-  double hung_after = 600;   ///< seconds without progress after which a run is given up
-  std::string program;       ///< what is started; empty: this program itself
-  std::uint64_t memory = 0;  ///< bytes that runs may take together; 0: what is free
+  unsigned jobs = 0;                 ///< 0: as many as there are cores
+  double timeout = 0;                ///< seconds a run may take; 0: any
+  double hung_after = 600;           ///< seconds without progress after which a run is given up
+  std::string program;               ///< what is started; empty: this program itself
+  std::uint64_t memory = 0;          ///< bytes that runs may take together; 0: what is free
+  std::vector<std::string> words{};  ///< for `nearfar run`, of every run: how it is done, not what
   std::function<void(const StudyProgress&)> on_progress;
 };
 

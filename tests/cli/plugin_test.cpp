@@ -66,8 +66,10 @@ TEST(Plugin, NamedTwiceIsLoadedOnce) {
 }
 
 TEST(Plugin, IsKnownToTheRunsOfAComparison) {
+  const ScratchFolder scratch;
   const Outcome ran =
-      with(kSample, "compare SampleFill --size small --system mmu-4gpu --design baseline,sample-filter");
+      with(kSample, "compare SampleFill --size small --system mmu-4gpu --design baseline,sample-filter --database " +
+                        scratch.file("a.db"));
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("sample-filter"));
 }

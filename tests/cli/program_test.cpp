@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/process.h"
+#include "study/store.h"
 
 namespace nearfar::program_test {
 namespace {
@@ -302,21 +303,27 @@ TEST(Run, AnInterruptedRunLeavesNothingHalfWritten) {
   }
 }
 
+/// With a store of its own.
+Outcome compared(const std::string& words) {
+  const ScratchFolder scratch;
+  return nearfar("compare " + words + " --database " + scratch.file("a.db"));
+}
+
 TEST(Compare, ShowsEveryVariantAndTheMean) {
-  const Outcome outcome = nearfar("compare MT FIR --size small --param width=64 --param n=1024 --vary gpus=1,2");
+  const Outcome outcome = compared("MT FIR --size small --param width=64 --param n=1024 --vary gpus=1,2");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("speedup is against gpus=1"), HasSubstr("\nMT "), HasSubstr("\nFIR "),
                                  HasSubstr("\ngeometric mean  gpus=1")));
 }
 
 TEST(Compare, NamesASingleSetting) {
-  const Outcome outcome = nearfar("compare MT --size small --param width=64 --vary gpus=1");
+  const Outcome outcome = compared("MT --size small --param width=64 --vary gpus=1");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("speedup is against gpus=1\n"), HasSubstr("MT              gpus=1")));
 }
 
 TEST(Compare, JsonHoldsTheRunsAndTheirMean) {
-  const Outcome outcome = nearfar("compare MT --size small --param width=64 --vary gpus=1,2 --json -");
+  const Outcome outcome = compared("MT --size small --param width=64 --vary gpus=1,2 --json -");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const Json json = Json::parse(outcome.out);
   ASSERT_EQ(json["runs"].size(), 2U);
@@ -324,6 +331,119 @@ TEST(Compare, JsonHoldsTheRunsAndTheirMean) {
   EXPECT_DOUBLE_EQ(json["runs"][1]["speedup"], first / second);
   EXPECT_DOUBLE_EQ(json["geometric_means"]["gpus=2"], first / second);
   EXPECT_EQ(json["runs"][1]["result"]["configuration"]["gpus"], "2");
+}
+
+TEST(Compare, RunsNothingTwice) {
+  const ScratchFolder scratch;
+  const std::string words =
+      "compare MT --size small --param width=64 --vary gpus=1,2 --database " + scratch.file("a.db") + " --json ";
+  EXPECT_EQ(nearfar(words + scratch.file("a.json")).code, 0);
+  const Outcome again = nearfar(words + scratch.file("b.json"));
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(again.err, "") << "nothing was run";
+  EXPECT_EQ(read_file(scratch.file("a.json")), read_file(scratch.file("b.json"))) << "host times too";
+}
+
+TEST(Compare, ChecksWhatIsInTheStore) {
+  const ScratchFolder scratch;
+  const std::string words = "compare MT --size small --param width=64 --database " + scratch.file("a.db");
+  const Outcome checked = nearfar(words + " --check --per-unit --threads 2 --json -");
+  ASSERT_EQ(checked.code, 0) << checked.err;
+  EXPECT_FALSE(std::filesystem::exists(scratch.file("a.db"))) << "a store does not say what was checked";
+  const Json result = Json::parse(checked.out)["runs"][0]["result"];
+  EXPECT_EQ(result["threads"], 2);
+  EXPECT_TRUE(result["statistics"].contains("gpu0.cu0.instructions"));
+}
+
+TEST(Compare, GivesAnInputToWhomItIsFor) {
+  const std::string graph = NEARFAR_SOURCE_DIR "/inputs/roads.gr";
+  const Outcome outcome = compared("MT SSSP --size small --param width=64 --input " + graph);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(compared("MT --input " + graph).code, 2);
+  const ScratchFolder scratch;
+  std::ofstream(scratch.file("bad.gr")) << "p sp 2 1\na 1 3 1\n";
+  const Outcome bad = compared("SSSP --input " + scratch.file("bad.gr"));
+  EXPECT_EQ(bad.code, 2) << "a mistake in the file, not a run that failed";
+  EXPECT_THAT(bad.err, HasSubstr("bad.gr:2:"));
+}
+
+TEST(Compare, ShowsTheApplicationsOfAMix) {
+  const std::string mix = "FIR+MT --size small --param MT.width=64 --param FIR.n=1024 --vary gpus=2,4 ";
+  const ScratchFolder scratch;
+  const Outcome outcome = compared(mix + "--csv " + scratch.file("a.csv"));
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("\nFIR+MT, GPU 0: FIR  gpus=2 "), HasSubstr("\nFIR+MT, GPU 1: MT   gpus=2 ")));
+  EXPECT_THAT(read_file(scratch.file("a.csv")),
+              AllOf(StartsWith("workload,gpu,application,variant,cycles,speedup,low,high,repeats\nFIR+MT,,,gpus=2,"),
+                    HasSubstr("\nFIR+MT,1,MT,gpus=4,")));
+  const Json json = Json::parse(compared(mix + "--json -").out);
+  const Json& run = json["runs"][1];
+  ASSERT_EQ(run["applications"].size(), 2U);
+  EXPECT_EQ(run["applications"][1]["workload"], "MT");
+  EXPECT_EQ(run["applications"][1]["cycles"], run["result"]["statistics"]["app1.cycles"]);
+}
+
+TEST(Run, HasAResultForEachApplicationOfAMix) {
+  const std::string mix = "run FIR+MT --size small --param MT.width=64 --param FIR.n=1024 ";
+  const Outcome outcome = nearfar(mix);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("\n  application  cycles  instructions"), HasSubstr("\n  GPU 1: MT ")));
+  const Json json = Json::parse(nearfar(mix + "--json -").out);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Json& application = json["applications"][i];
+    for (const char* what : {"cycles", "instructions", "accesses", "launches"}) {
+      EXPECT_EQ(application[what], json["statistics"]["app" + std::to_string(i) + "." + what]) << what;
+      EXPECT_GT(application[what], 0) << what;
+    }
+  }
+  EXPECT_THAT(nearfar(mix + "--csv -").out, HasSubstr("\napp0.workload,FIR\napp1.workload,MT\n"));
+  EXPECT_THAT(nearfar(kTinyRun).out, ::testing::Not(HasSubstr("application")));
+}
+
+TEST(Export, HasARowForEachRun) {
+  const ScratchFolder scratch;
+  const std::string store = scratch.file("a.db");
+  const Outcome made = nearfar("compare MT --size small --param width=64 --vary gpus=1,2 --database " + store);
+  ASSERT_EQ(made.code, 0) << made.err;
+  const Outcome csv = nearfar("export " + store);
+  ASSERT_EQ(csv.code, 0) << csv.err;
+  EXPECT_THAT(csv.out, StartsWith("workload,applications,size,system,designs,seed,input,set.gpus,key,model,"));
+  EXPECT_THAT(csv.out, AllOf(HasSubstr("\nMT,MT,small,ideal-4gpu,baseline,1,,1,"),
+                             HasSubstr("\nMT,MT,small,ideal-4gpu,baseline,1,,2,")));
+  const Outcome files = nearfar("export " + store + " --csv " + scratch.file("a.csv") + " --jsonl -");
+  ASSERT_EQ(files.code, 0) << files.err;
+  EXPECT_EQ(read_file(scratch.file("a.csv")), csv.out) << "the same every time";
+  const Json second = Json::parse(files.out.substr(files.out.find('\n') + 1));
+  EXPECT_EQ(second["set.gpus"], 2);
+  EXPECT_EQ(second["cycles"], second["run.cycles"]);
+}
+
+TEST(Export, OfAnEmptyStoreIsAMistake) {
+  const ScratchFolder scratch;
+  const std::string store = scratch.file("a.db");
+  const Outcome missing = nearfar("export " + store);
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("There is no store `" + store + "`"));
+  EXPECT_FALSE(std::filesystem::exists(store));
+  { const ResultStore made(store); }
+  EXPECT_THAT(nearfar("export " + store).err, HasSubstr("The store `" + store + "` has no results."));
+}
+
+TEST(Export, LeavesOutOtherVersionsOfTheModelUnlessToldOtherwise) {
+  const ScratchFolder scratch;
+  const std::string store = scratch.file("a.db");
+  ResultFile old;
+  old.key = "0123", old.model = "an older one", old.workload = "MT", old.statistics = {{"a", 1}};
+  Json json = Json::parse(nearfar(kTinyRun + "--json -").out);
+  json["model"] = old.model;
+  old.json = json.dump();
+  ResultStore(store).add(old, "");
+  const Outcome none = nearfar("export " + store);
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("no results of this version of the model; --all-models exports the 1 of other"));
+  const Outcome all = nearfar("export --all-models " + store);
+  EXPECT_EQ(all.code, 0) << all.err;
+  EXPECT_THAT(all.out, HasSubstr(",an older one,"));
 }
 
 TEST(Explain, ShowsOriginsAndOnlyWhatChangedWhenAsked) {
@@ -446,8 +566,8 @@ TEST(Repeats, OfARunSayHowFarItsCyclesMove) {
 TEST(Repeats, OfAComparisonAreInTableAndJson) {
   const ScratchFolder scratch;
   const Outcome outcome =
-      nearfar("compare MT FIR --size small --param width=64 --param n=1024 --vary gpus=1,2 --repeat 3 --json " +
-              scratch.file("a.json"));
+      nearfar("compare MT FIR --size small --param width=64 --param n=1024 --vary gpus=1,2 --repeat 3 --database " +
+              scratch.file("a.db") + " --json " + scratch.file("a.json"));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("mean and 95 % interval of 3 repeats"), HasSubstr(" ±")));
   const auto json = nlohmann::json::parse(read_file(scratch.file("a.json")));
