@@ -307,7 +307,7 @@ void check_stream(std::span<const std::uint8_t> bytes, unsigned lanes, const Buf
 
 // ---------------------------------------------------------------------------------------------------------- reading
 
-Plain StreamDecoder::next(RecordedLanes& lanes) {
+Plain StreamDecoder::next_in_parts(RecordedLanes& lanes) {
   const std::uint8_t head = *at_++;
   const unsigned form = head >> 4;
   const auto code = static_cast<OpCode>(head & 15);
@@ -332,6 +332,13 @@ Plain StreamDecoder::next(RecordedLanes& lanes) {
   const unsigned bytes = *at_++;
   last_ += unzigzag(take_number(at_));
   if (code == OpCode::ScalarLoad) return plain(OpKind::ScalarLoad, last_, bytes);
+  if (static_cast<LaneForm>(form) == LaneForm::Row) {
+    lanes.first = last_;
+    lanes.form = LaneForm::Row;
+    lanes.lanes = lanes_;
+    lanes.step = bytes;
+    return plain(kind_of_memory(code), 1, bytes);
+  }
   read_lanes(static_cast<LaneForm>(form), bytes, lanes);
   return plain(kind_of_memory(code), 1, bytes);
 }
@@ -347,10 +354,7 @@ void StreamDecoder::read_lanes(LaneForm form, unsigned bytes, RecordedLanes& lan
     return active;
   };
   switch (form) {
-    case LaneForm::Row:
-      lanes.lanes = lanes_;
-      lanes.step = bytes;
-      break;
+    case LaneForm::Row: break;  // has been read
     case LaneForm::PartOfRow:
       lanes.lanes = small();
       lanes.lane = small();

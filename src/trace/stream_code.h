@@ -3,6 +3,7 @@
 // Bytes are checked once, as a whole, when their frame is read. Whoever replays them then reads without looking.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -38,6 +39,21 @@ enum class LaneForm : std::uint8_t {
   MaskedListed = 6,   ///< some of them
   Idle = 7,           ///< no lane takes part
 };
+
+/// By first byte: an operation that it says in full, or nothing.
+inline constexpr std::array<Plain, 256> kWholeOperations = [] {
+  std::array<Plain, 256> all{};
+  for (unsigned count = 0; count < 15; ++count) {
+    const auto set = [&](OpCode code, Plain op) { all[static_cast<unsigned>(code) | (count + 1) << 4] = op; };
+    set(OpCode::VectorAlu, plain(OpKind::VectorAlu, count));
+    set(OpCode::ScalarAlu, plain(OpKind::ScalarAlu, count));
+    set(OpCode::Local, plain(OpKind::Local, count));
+    set(OpCode::Wait, plain(OpKind::Wait, count));
+    set(OpCode::Fence, plain(OpKind::Fence, count));
+    set(OpCode::Barrier, barrier());
+  }
+  return all;
+}();
 
 /// Writes the operations of one wavefront after another.
 class StreamEncoder {
@@ -103,10 +119,16 @@ class StreamDecoder {
   bool at_end() const { return at_ == end_; }
   /// Reads the next operation; of a memory operation also what its lanes are. A Time comes as Pause, and `pause_cycles`
   /// is how much later the next operation was.
-  Plain next(RecordedLanes& lanes);
+  Plain next(RecordedLanes& lanes) {
+    const Plain whole = kWholeOperations[*at_];
+    if (whole == Plain{}) return next_in_parts(lanes);
+    ++at_;
+    return whole;
+  }
   std::uint64_t pause_cycles() const { return pause_; }
 
  private:
+  Plain next_in_parts(RecordedLanes& lanes);
   void read_lanes(LaneForm form, unsigned bytes, RecordedLanes& lanes);
 
   const std::uint8_t* at_;
