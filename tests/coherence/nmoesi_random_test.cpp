@@ -275,13 +275,16 @@ BenchOptions any_options(std::mt19937_64& random) {
   options.smd_transactions = 1 + pick(3);
   options.put_buffer = 1 + pick(2);
   options.home_transactions = 1 + pick(3);
+  options.notifies_clean = pick(4) == 0;
   return options;
 }
 
 std::string name_of(const BenchOptions& options, std::uint64_t seed) {
-  return fmt::format("seed {}: {} GPUs of {} L1s, after a read {}, peer {}, supplier {}, blocks of {} lines", seed,
-                     options.gpus, options.l1s, static_cast<int>(options.after_read), options.peer,
-                     static_cast<int>(options.supplier), options.block_lines);
+  return fmt::format(
+      "seed {}: {} GPUs of {} L1s, after a read {}, peer {}, supplier {}, notices {}, blocks of {} "
+      "lines",
+      seed, options.gpus, options.l1s, static_cast<int>(options.after_read), options.peer,
+      static_cast<int>(options.supplier), options.notifies_clean, options.block_lines);
 }
 
 /// Pairs of state and event that cannot meet: what is asked of a copy that is not there, and what no parent asks.
