@@ -20,8 +20,8 @@ class MemoryLevel : public LowerLevel {
   /// All workgroups of a launch have ended, on every GPU: others are to see what this GPU has stored; or, if `flush`,
   /// all of it goes to the host. L2Client::flushed() follows.
   virtual void start_boundary(bool flush) = 0;
-  /// Whether a fence of this scope orders stores: others in it see what has been performed before. A level that gives no
-  /// more than kernel boundaries do cannot run programs with wider fences.
+  /// Whether a fence of this scope orders stores: others in it see what has been performed before. Where
+  /// non-coherent stores stay in a cache until a kernel ends, wider fences do not.
   virtual bool orders(Scope scope) const = 0;
   /// Lines that boundaries have written back so far.
   virtual std::uint64_t flushed_lines() const = 0;

@@ -45,7 +45,7 @@ struct StackDirectoryStats {
   std::uint64_t published = 0;
   std::uint64_t changed_puts = 0;  ///< blocks put or published with changed bytes
   std::uint64_t put_lines = 0;     ///< lines with changed bytes in them
-  std::uint64_t bits_merged = 0;  ///< of masks, from the L2
+  std::uint64_t bits_merged = 0;   ///< of masks, from the L2
 };
 
 /// Who is told of a directory's blocks.
