@@ -107,6 +107,7 @@ std::string track_name(const TimelineTrack& track, bool host) {
       case TimelineUnit::ScalarL1: return fmt::format("shader array {} scalar L1 misses", track.index);
       case TimelineUnit::L2Bank: return fmt::format("{} bank {}", cache, track.index);
       case TimelineUnit::L2Lines: return fmt::format("{} fills, evictions, write-backs, invalidations", cache);
+      case TimelineUnit::Directory: return fmt::format("{} {}", host ? "HMD" : "SMD", track.index);
       case TimelineUnit::DramChannel: return fmt::format("DRAM channel {}", track.index);
       case TimelineUnit::LinkOutput: return fmt::format("link output {}", track.index);
       case TimelineUnit::LinkInput: return fmt::format("link input {}", track.index);

@@ -58,6 +58,12 @@ void check_kind(const Design& design, const SystemSpec& system) {
 void check_level(const Design& design, const SystemSpec& system) {
   if (!system.is_unified()) return;
   const auto has = [&](const char* seam) { return std::ranges::find(design.seams, seam) != design.seams.end(); };
+  if (has("L1 cache replacement") && system.umh.l1_writes_back()) {
+    throw InputError(fmt::format(
+        "The design `{}` has no place beside write-back L1s (umh.l1_write_policy=write_back), which have no "
+        "seam `L1 cache replacement`.",
+        design.name));
+  }
   if (has("memory level") || design.seams.empty() || has("L1 cache replacement")) return;
   throw InputError(fmt::format(
       "The design `{}` has no place in a unified memory hierarchy (memory.management=umh), which has no seam `{}`.",

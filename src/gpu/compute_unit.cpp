@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "config/error.h"
 #include "gpu/scalar_cache.h"
 #include "gpu/scalar_tlb.h"
 #include "sim/prefetch.h"
@@ -20,6 +21,14 @@ Cycle widen(Cycle now, std::uint32_t low) {
 /// Lines of the host's cache that are fetched of a wavefront and of its stream's frame.
 constexpr std::size_t kWaveLines = (sizeof(Wavefront) + kHostLine - 1) / kHostLine;
 constexpr std::size_t kFrameLines = 4;
+
+[[noreturn]] void refuse_fence(Scope scope) {
+  throw InputError(
+      fmt::format("a kernel has a fence of scope {}, which needs stores that others see before the kernel ends: a "
+                  "unified memory hierarchy (memory.management=umh) has them in a workgroup, and with L1s that write "
+                  "through in a GPU",
+                  scope == Scope::System ? "system" : "GPU"));
+}
 
 }  // namespace
 
@@ -336,6 +345,7 @@ bool ComputeUnit::meet_barrier(Wavefront& wave) {
 /// remote lines too, or, where directories invalidate them, waits until all invalidations have arrived.
 bool ComputeUnit::pass_fence(Wavefront& wave) {
   if (!wait_for_loads(wave, 0)) return false;
+  if (context_.level != nullptr && !context_.level->orders(scope_of(wave.op))) refuse_fence(scope_of(wave.op));
   const bool settles = must_settle(scope_of(wave.op));
   if (lsu_.stores_outstanding() == 0 && !settles) {
     pass_fence(scope_of(wave.op));

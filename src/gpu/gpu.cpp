@@ -9,6 +9,16 @@
 #include "gpu/gpu_hierarchy.h"
 
 namespace nearfar {
+namespace {
+
+/// Lines of other devices stay in the L1s. Write-back ones of a unified memory hierarchy are below: what is in front of
+/// them keeps nothing but its MSHRs.
+bool keeps_lines_in_l1(const SystemSpec& spec) {
+  return spec.remote_cache != RemoteCache::None && !(spec.is_unified() && spec.umh.l1_writes_back());
+}
+
+}  // namespace
+
 Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology, const std::vector<Process>& processes,
          ByteMaskPool& masks, DataWatch* watch, TranslationOracle* translation_oracle)
     : partition_(partition),
@@ -16,7 +26,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       applications_(processes.size()),
       topology_(topology),
       watch_(watch),
-      context_(partition, spec_, spec.translation.latency, spec.remote_cache != RemoteCache::None, watch),
+      context_(partition, spec_, spec.translation.latency, keeps_lines_in_l1(spec), watch),
       l2_(partition, spec.gpu.l2, spec.gpu.dram, spec.gpu.line, spec.gpu.clock.hertz, *this, masks, watch),
       network_(partition, spec.link, topology, spec.gpu.line, spec.gpu.clock.hertz, *this, masks),
       remote_home_(network_),

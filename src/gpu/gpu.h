@@ -125,7 +125,10 @@ class Gpu final : public NetworkClient,
   /// Its caches count which events meet which states of a line.
   void cover(ProtocolCoverage& coverage);
   /// Its compute units say what they access.
-  void record(RequestTimeline* timeline) { context_.timeline = timeline; }
+  void record(RequestTimeline* timeline) {
+    context_.timeline = timeline;
+    if (context_.level != nullptr) context_.level->record(timeline);
+  }
   /// The oracles watch this run.
   bool checked() const { return watch_ != nullptr; }
 

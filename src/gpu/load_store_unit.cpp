@@ -336,7 +336,10 @@ bool LoadStoreUnit::merge(const PageAccess& page, L1MshrFile::Group& pending, Ph
   }
   ++l1_.stats().merges;
   ++l1_.stats().load_lines;
-  l1_.next_line();
+  const Cycle looked_up = l1_.next_line();
+  // Where lines are in a cache of the level below, the load it merges with may be on its way to a hit.
+  if (context_.level != nullptr && !context_.keep_remote)
+    note_ready(*page.wave, page.load, looked_up + context_.spec.l1v.latency);
   if (context_.watch != nullptr) l1_.watch_merge(line);
   l1_.pending().merge(pending, line, load_target(page));
   ++page.wave->lines_left[page.load];

@@ -30,7 +30,8 @@ CommandProcessor::CommandProcessor(Partition& partition, const SystemSpec& spec,
   dma.on_done = [this](std::size_t application) { copy_done(application); };
   core.on_done = [this](std::size_t application) { proceed(application); };
   core.on_first_line = [this](std::size_t application, const HostAccess& access) {
-    parts_.host_sees(application, *processes_[application].workload, access, partition_.now());
+    parts_.host_sees(application, *processes_[application].workload, access, partition_.now(), synchronized_bytes(),
+                     bound_of_synchronization(application));
   };
 }
 
@@ -194,7 +195,8 @@ void CommandProcessor::share_done(std::size_t a, const Control& control) {
     progress.record.instructions += control.value;
     progress.record.accesses += control.count;
     const Cycle now = partition_.now();
-    parts_.groups_ended(a, now - static_cast<std::uint32_t>(static_cast<std::uint32_t>(now) - control.ended));
+    parts_.groups_ended(a, now - static_cast<std::uint32_t>(static_cast<std::uint32_t>(now) - control.ended),
+                        synchronized_bytes());
   }
   if (control.kind == ControlKind::Released) parts_.flushed(a, control.value);
   if (control.kind == ControlKind::Released && progress.late != 0) {
@@ -230,6 +232,17 @@ void CommandProcessor::share_done(std::size_t a, const Control& control) {
   } else {
     launch_done(a);
   }
+}
+
+/// That GPUs have sent home on demand, in a unified memory hierarchy.
+std::uint64_t CommandProcessor::synchronized_bytes() const {
+  return level_ == nullptr ? 0 : level_->synchronized_bytes();
+}
+
+/// What the first line that the host reads of a result can bring home at most: a block of each GPU.
+std::uint64_t CommandProcessor::bound_of_synchronization(std::size_t a) const {
+  if (level_ == nullptr || spec_.umh.sync != UmhSync::Dynamic) return 0;
+  return processes_[a].gpus * spec_.umh.block;
 }
 
 /// Whether the host's core, or the end, comes before the next launch.

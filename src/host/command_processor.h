@@ -97,6 +97,8 @@ class CommandProcessor {
   void share_done(std::size_t application, const Control& control);
   void launch_done(std::size_t application);
   bool host_is_next(std::size_t application) const;
+  std::uint64_t synchronized_bytes() const;
+  std::uint64_t bound_of_synchronization(std::size_t a) const;
   void execution_done(std::size_t application);
   void tell_all(std::size_t application, const Control& control);
   void note_step(std::size_t application, const char* name, Cycle start, Cycle end);

@@ -15,7 +15,8 @@ HostHierarchy::HostHierarchy(Partition& partition, const SystemSpec& spec, const
       llc_latency_(spec.host.llc.tag_latency + spec.host.llc.data_latency),
       courier_(partition, network, spec.umh, map_.geometry(),
                [this](nmoesi::Message&& message) { deliver(std::move(message)); }),
-      issue_handler_(partition.add_handler<&HostHierarchy::on_issue>(this)) {
+      issue_handler_(partition.add_handler<&HostHierarchy::on_issue>(this)),
+      directory_timeline_(partition, map_, partition.device()) {
   courier_.on_worked_off = [this] { work_off(); };
   nmoesi::LineCacheOptions llc;
   llc.self = map_.llc();
@@ -119,6 +120,7 @@ void HostHierarchy::work_off() {
 }
 
 void HostHierarchy::send(nmoesi::Message&& message) {
+  if (map_.is_home(message.from) && directory_timeline_.on()) directory_timeline_.home_sends(message);
   if (map_.is_smd(message.to)) {
     const DeviceId gpu{static_cast<std::uint16_t>(map_.gpu_of(message.to))};
     courier_.send(std::move(message), gpu);
@@ -139,6 +141,7 @@ void HostHierarchy::deliver(nmoesi::Message&& message) {
   if (message.to == map_.llc()) {
     llc_->receive(std::move(message));
   } else {
+    if (directory_timeline_.on()) directory_timeline_.home_receives(message);
     homes_[message.to - map_.home(0)]->receive(std::move(message));
   }
 }
@@ -161,6 +164,12 @@ void HostHierarchy::finish_boundary(std::function<void()> done) {
 }
 
 // ------------------------------------------------------------------------------------------------------------- account
+
+std::uint64_t HostHierarchy::synchronized_bytes() const {
+  std::uint64_t lines = 0;
+  for (const auto& home : homes_) lines += home->stats().synchronized_lines;
+  return lines * map_.geometry().line_bytes;
+}
 
 bool HostHierarchy::idle() const {
   return courier_.idle() && llc_->idle() && free_lines_.size() == lines_.size() &&
@@ -193,6 +202,7 @@ void HostHierarchy::describe(StatVisitor& visitor) {
     stats.hmd.peer_transfers += one.peer_transfers;
     stats.hmd.merges += one.merges;
     stats.hmd.merged_lines += one.merged_lines;
+    stats.hmd.synchronized_lines += one.synchronized_lines;
     stats.hmd.stale_puts += one.stale_puts;
     stats.hmd.marks += one.marks;
     const DirectoryMemoryStats& memory = modules_[h].stats();
@@ -224,6 +234,9 @@ void HostHierarchyStats::describe(StatVisitor& visitor) {
                   hmd.merges);
   visitor.counter("hmd.merged_lines", "lines", "Lines with changed bytes that were merged into the host's memory.",
                   hmd.merged_lines);
+  visitor.counter("hmd.synchronized_lines", "lines",
+                  "Lines that GPUs sent home because the host's core asked for a line of their block.",
+                  hmd.synchronized_lines);
   visitor.counter("hmd.stale_puts", "messages",
                   "Puts and publications whose bytes a probe had taken before they arrived.", hmd.stale_puts);
   visitor.counter("hmd.marks", "blocks",

@@ -13,6 +13,7 @@
 #include "coherence/nmoesi/line_cache.h"
 #include "coherence/umh/courier.h"
 #include "coherence/umh/directory_memory.h"
+#include "coherence/umh/directory_timeline.h"
 #include "coherence/umh/hierarchy_map.h"
 #include "host/host_line_port.h"
 #include "interconnect/topology.h"
@@ -43,6 +44,7 @@ class HostHierarchy final : public HostMemoryLevel,
 
   void on_message(Packet* packet) override;
   void finish_boundary(std::function<void()> done) override;
+  std::uint64_t synchronized_bytes() const override;
 
   // HostLinePort
   void access(const HostLineAccess& access, Event* event, HandlerId done) override;
@@ -88,6 +90,7 @@ class HostHierarchy final : public HostMemoryLevel,
   std::vector<std::unique_ptr<nmoesi::HomeDirectory>> homes_;
   std::vector<DirectoryMemory> modules_;
   HandlerId issue_handler_;
+  DirectoryTimeline directory_timeline_;
   Cycle lookup_ends_ = 0;
   std::vector<CoreLine> lines_;  ///< by number
   std::vector<std::uint32_t> free_lines_;

@@ -35,8 +35,20 @@ void SyncStats::describe(StatVisitor& visitor) {
   visitor.counter("r_bytes", "bytes", "Size of the buffers that kernels only read, as far as they use them.", r_bytes);
   visitor.counter("w_bytes", "bytes", "Size of the buffers that kernels write, as far as they use them.", w_bytes);
   visitor.counter("home_bytes", "bytes",
-                  "Bytes that a management of memory copied from GPU memory to the host's copies of buffers.",
+                  "Bytes that a management of memory copied from GPU memory to the host's copies of buffers; in a "
+                  "unified memory hierarchy, of changed blocks that came home because the host's core asked, or by a "
+                  "final flush.",
                   home_bytes);
+}
+
+void DemandSyncStats::describe(StatVisitor& visitor) {
+  visitor.counter(
+      "first_home_bytes", "bytes",
+      "Bytes of changed blocks that came home on demand until the host had read the first line of a result: "
+      "what one dynamic synchronization of a unified memory hierarchy takes, summed over synchronizations.",
+      first_home_bytes);
+  visitor.counter("first_bound_bytes", "bytes",
+                  "Upper bound of the same: one block of each GPU, summed over synchronizations.", first_bound_bytes);
 }
 
 void SyncStats::add_buffers(const Workload& workload) {
@@ -70,13 +82,15 @@ void RunParts::step_ended(std::size_t application, Cycle now) {
   }
 }
 
-void RunParts::groups_ended(std::size_t application, Cycle when) {
+void RunParts::groups_ended(std::size_t application, Cycle when, std::uint64_t home) {
   LaunchEnd& launch = progress_[application].launch;
+  launch.home = home;
   launch.ended = std::max(launch.ended, when);
   launch.open = true;
 }
 
-void RunParts::host_sees(std::size_t application, const Workload& workload, const HostAccess& access, Cycle now) {
+void RunParts::host_sees(std::size_t application, const Workload& workload, const HostAccess& access, Cycle now,
+                         std::uint64_t home, std::uint64_t bound) {
   LaunchEnd& launch = progress_[application].launch;
   if (!launch.open || access.writes) return;
   const bool result = std::ranges::any_of(workload.buffers(), [&](const Buffer& buffer) {
@@ -88,6 +102,8 @@ void RunParts::host_sees(std::size_t application, const Workload& workload, cons
   ++sync_.count;
   sync_.cycles += now - launch.ended;
   sync_.ff_bytes += launch.flushed * line_bytes_;
+  on_demand_.first_home_bytes += home - launch.home;
+  on_demand_.first_bound_bytes += bound;
 }
 
 }  // namespace nearfar

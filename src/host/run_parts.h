@@ -33,6 +33,14 @@ struct SyncStats {
   void describe(StatVisitor& visitor);
 };
 
+/// What synchronizations take in a unified memory hierarchy, where only what the host touches comes home.
+struct DemandSyncStats {
+  std::uint64_t first_home_bytes = 0;
+  std::uint64_t first_bound_bytes = 0;
+
+  void describe(StatVisitor& visitor);
+};
+
 class RunParts {
  public:
   RunParts(std::size_t applications, std::uint64_t line_bytes) : progress_(applications), line_bytes_(line_bytes) {}
@@ -40,21 +48,26 @@ class RunParts {
   void step_begins(std::size_t application, const Step& step);
   void step_ended(std::size_t application, Cycle now);
   void launch_begins(std::size_t application) { progress_[application].launch = {}; }
-  /// A GPU's last workgroup of a launch ended; its release wrote so many lines to memory.
-  void groups_ended(std::size_t application, Cycle when);
+  /// A GPU's last workgroup of a launch ended, when `home` bytes had gone home on demand; its release wrote so many
+  /// lines to memory.
+  void groups_ended(std::size_t application, Cycle when, std::uint64_t home);
   void flushed(std::size_t application, std::uint64_t lines) { progress_[application].launch.flushed += lines; }
-  /// The first line of an access of the host has come.
-  void host_sees(std::size_t application, const Workload& workload, const HostAccess& access, Cycle now);
+  /// The first line of an access of the host has come, and `home` bytes have gone home on demand; one synchronization
+  /// sends at most `bound`.
+  void host_sees(std::size_t application, const Workload& workload, const HostAccess& access, Cycle now,
+                 std::uint64_t home, std::uint64_t bound);
 
   /// The host's core has worked on a program's data, or a management of memory has copied some.
   bool on() const { return on_; }
   RunPartStats& stats() { return stats_; }
   SyncStats& sync() { return sync_; }
+  DemandSyncStats& on_demand() { return on_demand_; }
 
  private:
   enum class Part : std::uint8_t { CopyIn, Kernel, CopyOut, Host };
   struct LaunchEnd {
     Cycle ended = 0;
+    std::uint64_t home = 0;     ///< bytes that had gone home on demand by then
     std::uint64_t flushed = 0;  ///< lines
     bool open = false;          ///< the host has read nothing of it yet
   };
@@ -76,6 +89,7 @@ class RunParts {
   bool on_ = false;
   RunPartStats stats_;
   SyncStats sync_;
+  DemandSyncStats on_demand_;
 };
 
 }  // namespace nearfar

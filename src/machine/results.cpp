@@ -80,6 +80,11 @@ StatTable Results::statistics() {
     }
     table.set(fmt::format("link.{}", what), sum);
   }
+  for (const char* what : {"request", "data", "coherence", "completion"}) {
+    if (!machine_.spec().is_unified()) break;
+    const std::string name = fmt::format("net.bytes.{}", what);
+    table.set(name, table.at("gpus.umh." + name) + table.at("host.umh." + name));
+  }
   return table;
 }
 
@@ -146,6 +151,11 @@ void Results::add_steps(StatTable& table) {
   if (!parts.on()) return;
   table.add("run.", parts.stats());
   for (const Process& process : machine_.processes) parts.sync().add_buffers(*process.workload);
+  if (machine_.spec().is_unified()) {
+    parts.sync().home_bytes += machine_.host->level()->synchronized_bytes();
+    for (const auto& gpu : machine_.gpus) parts.sync().home_bytes += gpu->level()->flushed_home_bytes();
+    table.add("sync.", parts.on_demand());
+  }
   table.add("sync.", parts.sync());
 }
 

@@ -64,6 +64,9 @@ constexpr Ratio kRatios[] = {
     {"host.mmu.tlb.hit_rate", "host.mmu.tlb.hits", "host.mmu.tlb.lookups",
      "Share of far faults whose page the TLB of the host MMU held."},
     {"l2_miss.mean_cycles", "l2_miss.latency", "l2_miss.count", "Mean time from an L2 TLB miss to its answer."},
+    {"coherence.share", "net.bytes.coherence", "net.bytes.data",
+     "Bytes of probes, acknowledgements and other messages without data of a unified memory hierarchy, over bytes of "
+     "its messages with data; requests and notices of completion are in neither."},
     {"latency.load.mean_cycles", "latency.load.total_cycles", "latency.load.count",
      "Mean time from the load/store unit to the fill of the L1, for lines that missed the L1."},
 };
@@ -164,8 +167,10 @@ std::vector<StatInfo> list_statistics() {
   list_stats<HostAgentStats>(out, {"host.cpu."});
   list_stats<RunPartStats>(out, {"run."});
   list_stats<SyncStats>(out, {"sync."});
+  list_stats<DemandSyncStats>(out, {"sync."});
   list_stats<GpuHierarchyStats>(out, {"gpus.umh.", "gpu<g>.umh."});
   list_stats<HostHierarchyStats>(out, {"host.umh."});
+  list_stats<HierarchyTraffic>(out, {""});
   list_stats<SharingStats>(out, {""});
   list_stats<RemotePrefixStats>(out, {"host.mmu."});
   out.push_back({"run.l2_tlb_mpki", "ratio",
@@ -184,6 +189,10 @@ std::vector<StatInfo> list_statistics() {
     const std::string name = ratio.name;
     if (name.starts_with("latency") || name.starts_with("iommu") || name.starts_with("host")) {
       out.push_back({name, "ratio", ratio.sentence});
+    } else if (name.starts_with("coherence")) {
+      for (const char* place : {"", "gpus.umh.", "gpu<g>.umh.", "host.umh."}) {
+        out.push_back({place + name, "ratio", ratio.sentence});
+      }
     } else if (name.starts_with("llc")) {
       out.push_back({"host." + name, "ratio", ratio.sentence});
     } else {

@@ -120,6 +120,20 @@ void check_hierarchy_spec(const SystemSpec& spec, const Configuration& configura
        {"gpu.l2.banks", "gpus"},
        "`memory.management: umh` needs a power of two for `gpu.l2.banks`, and at most 64 stacked memories in all, one "
        "for each bank: a directory has a bit for each.");
+  need(spec.gpu.l2.replacement == Replacement::Lru && spec.gpu.l2.victim == VictimTime::AtFill,
+       {"gpu.l2.replacement", "gpu.l2.victim", "memory.management"},
+       "`memory.management: umh` has an L2 of its own: `gpu.l2.replacement: lru` and `gpu.l2.victim: at_fill` only.");
+  const bool writes_back = spec.umh.l1_writes_back();
+  need(!writes_back || spec.gpu.cus() + spec.gpu.shader_arrays <= 32,
+       {"umh.l1_write_policy", "gpu.shader_arrays", "gpu.cus_per_array"},
+       "`umh.l1_write_policy: write_back` needs at most 32 compute units and shader arrays in a GPU: the L2 has a bit "
+       "for the L1 of each.");
+  const auto is_plain = [](const L1Spec& l1) {
+    return l1.replacement == Replacement::Lru && l1.victim == VictimTime::AtFill;
+  };
+  need(!writes_back || (is_plain(spec.gpu.l1v) && is_plain(spec.gpu.l1s)),
+       {"gpu.l1v.replacement", "gpu.l1v.victim", "gpu.l1s.replacement", "gpu.l1s.victim", "umh.l1_write_policy"},
+       "`umh.l1_write_policy: write_back` has L1s of its own: `replacement: lru` and `victim: at_fill` only.");
   const Bytes interleave = spec.umh.interleaved();
   need(std::has_single_bit(interleave) && interleave >= spec.gpu.line && interleave <= spec.umh.block,
        {"umh.interleave", "umh.block"}, "`umh.interleave` must be a power of two from a line to `umh.block`.");

@@ -24,6 +24,7 @@ enum class TimelineUnit : std::uint8_t {
   ScalarL1,     ///< misses, by shader array
   L2Bank,       ///< lookups, misses and what waits
   L2Lines,      ///< instants: lines that come and leave
+  Directory,    ///< of a unified memory hierarchy: blocks a stacked memory asks for, requests at a module of the host
   DramChannel,
   LinkOutput,
   LinkInput,
@@ -39,7 +40,8 @@ inline constexpr TimelineSubject subject_of(TimelineUnit unit) {
     case TimelineUnit::VectorL1:
     case TimelineUnit::ScalarL1:
     case TimelineUnit::L2Bank:
-    case TimelineUnit::L2Lines: return TimelineSubject::Data;
+    case TimelineUnit::L2Lines:
+    case TimelineUnit::Directory: return TimelineSubject::Data;
     case TimelineUnit::DramChannel: return TimelineSubject::Dram;
     case TimelineUnit::LinkOutput:
     case TimelineUnit::LinkInput: return TimelineSubject::Links;

@@ -30,6 +30,7 @@ struct BenchOptions {
   bool peer = true;
   Supplier supplier = Supplier::Owner;
   bool whole_blocks = false;
+  bool notifies_clean = false;
   unsigned block_lines = 64;
   unsigned granule = 4;
   std::uint64_t l1_sets = 16, l2_sets = 64, llc_sets = 64, smd_sets = 16;
@@ -70,6 +71,7 @@ class Bench final : public Fabric, public CacheClient {
       smd.transactions = options.smd_transactions;
       smd.put_buffer = options.put_buffer;
       smd.supplies_shared = options.supplier == Supplier::AnySharer;
+      smd.notifies_clean = options.notifies_clean;
       smd.table = table;
       smd.geometry = geometry_;
       smds.push_back(std::make_unique<StackDirectory>(smd, kHome, 1, *this, nullptr));
@@ -81,6 +83,7 @@ class Bench final : public Fabric, public CacheClient {
       l2.children = options.l1s;
       l2.sets = options.l2_sets;
       l2.ways = options.l2_ways;
+      l2.notifies_clean = options.notifies_clean;
       l2.table = table;
       l2.geometry = geometry_;
       l2s.push_back(std::make_unique<LineCache>(l2, *this, this));

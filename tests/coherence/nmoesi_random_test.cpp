@@ -294,13 +294,16 @@ BenchOptions any_options(std::mt19937_64& random) {
   options.put_buffer = 1 + pick(2);
   options.home_transactions = 1 + pick(3);
   options.whole_blocks = pick(2) == 0;
+  options.notifies_clean = pick(4) == 0;
   return options;
 }
 
 std::string name_of(const BenchOptions& options, std::uint64_t seed) {
-  return fmt::format("seed {}: {} GPUs of {} L1s, after a read {}, peer {}, supplier {}, blocks of {} lines", seed,
-                     options.gpus, options.l1s, static_cast<int>(options.after_read), options.peer,
-                     static_cast<int>(options.supplier), options.block_lines);
+  return fmt::format(
+      "seed {}: {} GPUs of {} L1s, after a read {}, peer {}, supplier {}, notices {}, blocks of {} "
+      "lines",
+      seed, options.gpus, options.l1s, static_cast<int>(options.after_read), options.peer,
+      static_cast<int>(options.supplier), options.notifies_clean, options.block_lines);
 }
 
 using Coverages = std::array<Coverage, kLevels>;

@@ -345,6 +345,9 @@ void HomeDirectory::on_probe_ack(Message&& message) {
     entry.owner = kNobody;
   }
   merge(message.block, message);
+  if (is_llc(transaction->request.from) && !is_llc(message.from) && message.changed != 0) {
+    stats_.synchronized_lines += options_.whole_blocks ? geometry_.block_lines : message.changed;
+  }
   // A reader's probe leaves other holders with copies that lack what has come.
   const Message& request = transaction->request;
   const bool reads = !transaction->settles() && (request.kind == Kind::Read || request.kind == Kind::ReadN);

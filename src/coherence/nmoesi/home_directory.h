@@ -45,6 +45,7 @@ struct HomeDirectoryStats {
   std::uint64_t peer_transfers = 0;
   std::uint64_t merges = 0;
   std::uint64_t merged_lines = 0;
+  std::uint64_t synchronized_lines = 0;  ///< sent home because the host's core asked
   std::uint64_t stale_puts = 0;
   std::uint64_t marks = 0;
   std::uint64_t memory_reads = 0;

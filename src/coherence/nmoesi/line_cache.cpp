@@ -398,11 +398,17 @@ void LineCache::evict_all() {
   }
 }
 
-void LineCache::publish_all() {
+/// Kernels that are short spend their time here, so it looks at little: masks alone where nothing is under way.
+std::uint64_t LineCache::publish_all() {
+  const bool quiet = transactions_.empty();
+  std::uint64_t changed = 0;
   for (Slot slot = 0; slot < tags_.slots(); ++slot) {
-    if (!tags_.valid(slot) || (masks_[slot] == 0 && (tags_.state(slot) & kBusy) == 0)) continue;
+    if (masks_[slot] == 0 && (quiet || (tags_.state(slot) & kBusy) == 0)) continue;
+    if (!tags_.valid(slot)) continue;
+    if (masks_[slot] != 0) ++changed;
     enqueue(tags_.key(slot), {.what = Request::What::Publish, .access = {}, .message = {}});
   }
+  return changed;
 }
 
 std::uint64_t LineCache::changed_lines() const {
@@ -435,7 +441,7 @@ void LineCache::leave(Transaction& transaction) {
                            (masks_[slot] != 0 || state(slot) == State::O);
   transaction.phase = Phase::Q;
   transaction.published = false;
-  if (writes_back) put(transaction, slot, Kind::Put);
+  if (writes_back || options_.notifies_clean) put(transaction, slot, Kind::Put);
   drop(slot);
   if (transaction.phase == Phase::P && transaction.probe != nullptr) {
     answer_from_put(transaction, *std::exchange(transaction.probe, nullptr));

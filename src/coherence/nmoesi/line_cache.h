@@ -41,6 +41,7 @@ struct LineCacheOptions {
   std::uint64_t sets = 1;
   std::uint32_t ways = 1;
   IndexHash index = IndexHash::Modulo;
+  bool notifies_clean = false;  ///< the parent is told of unchanged copies that leave
   const Table* table = &kOwnedTable;
   Geometry geometry;
 };
@@ -74,8 +75,8 @@ class LineCache {
   void evict(Line line);
   /// Every copy leaves.
   void evict_all();
-  /// Changed bytes go to the parent, and the copies stay.
-  void publish_all();
+  /// Changed bytes go to the parent, and the copies stay; the answer is how many lines have any.
+  std::uint64_t publish_all();
   /// Every copy that is not changed is forgotten.
   void drop_clean();
 

@@ -509,7 +509,7 @@ void StackDirectory::leave(Transaction& transaction) {
   const bool writes_back = transition(*options_.table, entry.state, Event::Eviction).action == Action::WriteBack;
   transaction.phase = Phase::Q;
   transaction.published = false;
-  if (writes_back) put(transaction, entry, Kind::Put);
+  if (writes_back || options_.notifies_clean) put(transaction, entry, Kind::Put);
   remove(entry);
   if (transaction.phase == Phase::P && transaction.has_probe) answer_from_put(transaction);
 }
@@ -535,7 +535,11 @@ void StackDirectory::put(Transaction& transaction, Entry& entry, Kind kind) {
   message.kind = kind;
   message.state = entry.state;
   message.changed = static_cast<std::uint16_t>(transaction.put.size());
-  if (message.changed != 0) message.ready = fabric_.read_memory(options_.self, transaction.block, 0, message.changed);
+  if (message.changed != 0) {
+    ++stats_.changed_puts;
+    stats_.put_lines += message.changed;
+    message.ready = fabric_.read_memory(options_.self, transaction.block, 0, message.changed);
+  }
   if (geometry_.follows_data) message.bytes = std::make_unique<LineBytesList>(transaction.put);
   send_home(std::move(message), transaction.block);
 }

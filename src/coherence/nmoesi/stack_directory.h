@@ -29,6 +29,7 @@ struct StackDirectoryOptions {
   std::uint32_t transactions = 64;  ///< blocks asked for at once
   std::uint32_t put_buffer = 4;     ///< blocks put and not acknowledged
   bool supplies_shared = false;     ///< S copies answer FwdRead too
+  bool notifies_clean = false;      ///< the home is told of unchanged copies that leave
   const Table* table = &kOwnedTable;
   Geometry geometry;
 };
@@ -43,7 +44,9 @@ struct StackDirectoryStats {
   std::uint64_t stale_puts = 0;
   std::uint64_t peer_supplies = 0;
   std::uint64_t published = 0;
-  std::uint64_t bits_merged = 0;  ///< of masks, from the L2
+  std::uint64_t changed_puts = 0;  ///< blocks put or published with changed bytes
+  std::uint64_t put_lines = 0;     ///< lines with changed bytes in them
+  std::uint64_t bits_merged = 0;   ///< of masks, from the L2
 };
 
 /// Who is told of a directory's blocks.

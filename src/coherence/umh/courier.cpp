@@ -6,19 +6,18 @@ namespace nearfar {
 
 void HierarchyTraffic::describe(StatVisitor& visitor) {
   visitor.counter("net.bytes.request", "bytes",
-                  "Bytes of requests for blocks of a unified memory hierarchy that a device sent, headers included.",
-                  request);
+                  "Bytes on links of requests for blocks of a unified memory hierarchy, headers included.", request);
   visitor.counter("net.bytes.data", "bytes",
-                  "Bytes of messages with data of a unified memory hierarchy that a device sent, headers included.",
-                  data);
+                  "Bytes on links of messages with data of a unified memory hierarchy, headers included.", data);
   visitor.counter(
       "net.bytes.coherence", "bytes",
-      "Bytes of probes, acknowledgements and other messages without data of a unified memory hierarchy that "
-      "a device sent, headers included.",
+      "Bytes on links of probes, acknowledgements and other messages without data of a unified memory hierarchy, "
+      "headers included.",
       coherence);
-  visitor.counter("net.bytes.completion", "bytes",
-                  "Bytes of notices that a block of a unified memory hierarchy is in its place, headers included.",
-                  completion);
+  visitor.counter(
+      "net.bytes.completion", "bytes",
+      "Bytes on links of notices that a block of a unified memory hierarchy is in its place, headers included.",
+      completion);
 }
 
 Courier::Courier(Partition& partition, NetworkInterface& network, const UmhSpec& spec, const nmoesi::Geometry& geometry,
@@ -94,11 +93,12 @@ void Courier::on_due(IndexEvent* event) {
 void Courier::work_off() {
   if (working_) return;
   working_ = true;
-  while (!due_.empty()) {
-    nmoesi::Message message = std::move(due_.front());
-    due_.pop_front();
+  while (next_due_ != due_.size()) {
+    nmoesi::Message message = std::move(due_[next_due_++]);
     deliver_(std::move(message));
   }
+  due_.clear();
+  next_due_ = 0;
   working_ = false;
 }
 

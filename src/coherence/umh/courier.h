@@ -71,7 +71,8 @@ class Courier {
   nmoesi::Geometry geometry_;
   Deliver deliver_;
   HandlerId handler_;
-  std::deque<nmoesi::Message> due_;
+  std::vector<nmoesi::Message> due_;
+  std::size_t next_due_ = 0;
   bool working_ = false;
   std::deque<Batch> later_;
   std::vector<std::uint32_t> free_;

@@ -1,12 +1,13 @@
 // The memory behind a directory, as time: a stacked DRAM that closes the row it finds at every access, or a module of
-// the host's memory. Banks are busy from the start of an access to its end; all share one data bus.
+// the host's memory. Banks are busy from the start of an access to its end; all share one data bus, which a bank takes
+// when its row is open.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "sim/serializer.h"
+#include "coherence/umh/shared_bus.h"
 #include "sim/types.h"
 #include "stats/stat.h"
 
@@ -45,13 +46,13 @@ class DirectoryMemory {
 
  private:
   Cycle pass(Cycle now, std::uint64_t address, std::uint64_t bytes) {
-    if (bank_free_.empty()) return bus_.pass(now + latency_, bytes);
+    if (bank_free_.empty()) return bus_.pass(now, now + latency_, bytes);
     Cycle& free = bank_free_[address / row_bytes_ % bank_free_.size()];
-    free = bus_.pass(std::max(now, free) + latency_, bytes);
+    free = bus_.pass(now, std::max(now, free) + latency_, bytes);
     return free;
   }
 
-  Serializer bus_;
+  SharedBus bus_;
   Cycle latency_;
   std::uint64_t row_bytes_;
   std::vector<Cycle> bank_free_;

@@ -28,6 +28,11 @@ class HierarchyMap {
   const nmoesi::Geometry& geometry() const { return geometry_; }
   unsigned slice_of(nmoesi::Line line) const { return static_cast<unsigned>(line / interleave_lines_ % slices_); }
 
+  /// Blocks of a stack, counted without those of the others; where a block is in several, every stack counts all.
+  std::uint64_t place_of(nmoesi::Block block) const {
+    return interleave_lines_ == geometry_.block_lines ? block / slices_ : block;
+  }
+
   nmoesi::Agent smd(unsigned gpu, unsigned slice) const { return static_cast<nmoesi::Agent>(gpu * slices_ + slice); }
   unsigned gpu_of(nmoesi::Agent smd) const { return smd / slices_; }
   unsigned stacks() const { return gpus_ * slices_; }
@@ -38,12 +43,21 @@ class HierarchyMap {
   nmoesi::Agent llc() const { return static_cast<nmoesi::Agent>(stacks() + homes_); }
   /// The LLC asks whichever home a line has.
   nmoesi::Agent any_home() const { return static_cast<nmoesi::Agent>(llc() + 1); }
-  nmoesi::Agent l2(unsigned slice) const { return static_cast<nmoesi::Agent>(0x4000 + slice); }
+  // Of the caches of a GPU only its own devices speak.
+  nmoesi::Agent l2(unsigned slice) const { return static_cast<nmoesi::Agent>(kFirstL2 + slice); }
+  bool is_l2(nmoesi::Agent agent) const { return agent >= kFirstL2 && agent < kFirstL1; }
+  /// An L1 asks whichever slice a line has.
+  nmoesi::Agent any_l2() const { return kFirstL1 - 1; }
+  nmoesi::Agent l1(unsigned index) const { return static_cast<nmoesi::Agent>(kFirstL1 + index); }
+  bool is_l1(nmoesi::Agent agent) const { return agent >= kFirstL1; }
 
   /// A line of the host's memory, by its frame.
   static nmoesi::Line number(PhysLine line) { return line.number_in_device(); }
 
  private:
+  static constexpr nmoesi::Agent kFirstL2 = 0x4000;
+  static constexpr nmoesi::Agent kFirstL1 = 0x8000;
+
   unsigned gpus_;
   unsigned slices_;
   unsigned homes_;

@@ -37,6 +37,11 @@ void UmhSpec::describe(Section& section) {
   section.cycles("row_cycles", row_cycles, {1, 1000},
                  "Precharge, activation and column access of a stacked memory, which each access through its directory "
                  "takes.");
+  section.choice<UmhL1>("l1_write_policy", l1,
+                        {{"write_through", UmhL1::WriteThrough}, {"write_back", UmhL1::WriteBack}},
+                        "What L1 caches are in a unified memory hierarchy: with write_through the baseline's, whose "
+                        "stores and atomics the L2 performs; with write_back caches of the hierarchy, which perform "
+                        "them where they have the permission, and which the L2 probes.");
   section.child("smd", smd, "The directories of stacked memories.");
   section.child("hmd", hmd, "The directories of the host's memory.");
   section.flag("peer_transfer", peer_transfer,
@@ -55,6 +60,9 @@ void UmhSpec::describe(Section& section) {
                                {{"whole_block", UmhWriteBack::WholeBlock}, {"dirty_lines", UmhWriteBack::DirtyLines}},
                                "What a changed block takes on a link and at the host's memory when it goes home: with "
                                "whole_block all of its lines, with dirty_lines those that have changed bytes.");
+  section.flag("clean_eviction_notice", clean_eviction_notice,
+               "Copies that are evicted unchanged are put like changed ones, without data, so that directories forget "
+               "who held them; if false, they leave silently.");
   section.bytes("completion_bytes", completion_bytes, {0, 64},
                 "What the notice that a block is in its place takes on a link; with 0 it rides on the link's own "
                 "acknowledgements.");

@@ -13,6 +13,7 @@ enum class UmhOnRead : std::uint8_t { Shared, Keep, Invalidate };
 enum class UmhSupplier : std::uint8_t { Owner, AnySharer };
 enum class UmhWriteBack : std::uint8_t { WholeBlock, DirtyLines };
 enum class UmhBoundary : std::uint8_t { Publish, FlushAll, None };
+enum class UmhL1 : std::uint8_t { WriteThrough, WriteBack };
 enum class UmhSync : std::uint8_t { Dynamic, FinalFlush };
 
 /// The stacked memory directory of each slice of the L2.
@@ -39,9 +40,11 @@ struct UmhSpec {
   Bytes interleave = 0;  // 0: as large as a block
   Bytes granule = 4;
   Cycle row_cycles = 34;  // precharge, activation and column access of a stack
+  UmhL1 l1 = UmhL1::WriteThrough;
   SmdSpec smd;
   HmdSpec hmd;
   bool peer_transfer = true;
+  bool clean_eviction_notice = false;
   UmhSupplier peer_supplier = UmhSupplier::Owner;
   UmhOnRead o_on_read = UmhOnRead::Shared;
   UmhWriteBack writeback = UmhWriteBack::WholeBlock;
@@ -49,6 +52,7 @@ struct UmhSpec {
   UmhBoundary kernel_boundary = UmhBoundary::Publish;
   UmhSync sync = UmhSync::Dynamic;
 
+  bool l1_writes_back() const { return l1 == UmhL1::WriteBack; }
   Bytes interleaved() const { return interleave == 0 ? block : interleave; }
   void describe(Section& section);
 };
