@@ -13,10 +13,9 @@ std::uint64_t pages_of(std::uint64_t bytes) { return (bytes + kPageBytes - 1) / 
 
 class MemcpyPlan {
  public:
-  MemcpyPlan(const Workload& workload, CopyIn copy_in) : workload_(workload) {
+  MemcpyPlan(const Workload& workload, CopyIn copy_in) : workload_(workload), copy_in_(copy_in) {
     for (const Buffer& buffer : workload.buffers()) {
-      const bool comes = copy_in == CopyIn::All || !buffer.kernels.overwrites;
-      pages_.emplace_back(pages_of(buffer.used_bytes()), comes ? Fresh::Host : Fresh::Both);
+      pages_.emplace_back(pages_of(buffer.used_bytes()), comes_first(buffer) ? Fresh::Host : Fresh::Both);
     }
   }
 
@@ -26,6 +25,7 @@ class MemcpyPlan {
         copy(Fresh::Host, [](const Buffer&, std::uint64_t) { return true; });
         steps_.emplace_back(*launch);
         kernels_wrote();
+        launched_ = true;
       } else {
         if (const auto* access = std::get_if<HostAccess>(&step)) host_touches(*access);
         steps_.push_back(step);
@@ -36,6 +36,15 @@ class MemcpyPlan {
   }
 
  private:
+  /// Whether the first launch needs what the host has of a buffer, written by its program or not.
+  bool comes_first(const Buffer& buffer) const { return copy_in_ == CopyIn::All || !buffer.kernels.overwrites; }
+
+  /// Whether kernels overwrite only part of the last line in use, the rest of which the host may have filled.
+  static bool ends_in_a_line(const Buffer& buffer, std::uint64_t page) {
+    constexpr std::uint64_t kLargestLine = 128;
+    return (page + 1) * kPageBytes > buffer.used_bytes() && buffer.used_bytes() % kLargestLine != 0;
+  }
+
   /// Pages of which only the copy `from` is up to date, and which `needed` names, go to the other side.
   template <class Needed>
   void copy(Fresh from, Needed needed) {
@@ -81,13 +90,17 @@ class MemcpyPlan {
     });
     if (!access.writes) return;
     for (std::size_t b = 0; b < pages_.size(); ++b) {
+      const Buffer& buffer = workload_.buffers()[b];
       for (std::uint64_t page = 0; page < pages_[b].size(); ++page) {
-        if (touched(workload_.buffers()[b], page)) pages_[b][page] = Fresh::Host;
+        const bool comes = launched_ || comes_first(buffer) || ends_in_a_line(buffer, page);
+        if (comes && touched(buffer, page)) pages_[b][page] = Fresh::Host;
       }
     }
   }
 
   const Workload& workload_;
+  CopyIn copy_in_;
+  bool launched_ = false;
   std::vector<std::vector<Fresh>> pages_;  ///< by buffer
   std::vector<Step> steps_;
 };

@@ -143,6 +143,28 @@ TEST(Memcpy, CopiesOutAreBoundByHostMemoryToo) {
   EXPECT_LE(cycles, static_cast<double>(kBytes) / 48 * 1.1);
 }
 
+/// What kernels overwrite need not come, also where the host has filled it before.
+TEST(Memcpy, CopiesInWhatKernelsRead) {
+  const auto bytes = [](const char* copy_in) {
+    const auto script = std::make_shared<Script>();
+    const VirtAddr read = script->buffer(16 * kPageBytes, Placement::Distribute, kOnlyRead);
+    const VirtAddr written = script->buffer(kPageBytes, Placement::Distribute, kOverwritten);
+    script->add_host_access({read, 16 * kPageBytes, true});
+    script->add_host_access({written, kPageBytes, true});
+    script->launch(groups_of(1), [=](const Script&, const Wave&) -> Stream {
+      return [](VirtAddr to) -> Stream {
+        for (unsigned i = 0; i < kPageBytes / 256; ++i) {
+          co_yield store(4, [at = to + i * 256](unsigned lane) { return at + lane * 4; });
+        }
+      }(written);
+    });
+    script->add_host_access({written, kPageBytes, false});
+    return simulate(test_system({copy_in}, "memcpy-4gpu"), {script}).count("copies.bytes");
+  };
+  EXPECT_EQ(bytes("memory.copy_in=all"), 18 * kPageBytes);
+  EXPECT_EQ(bytes("memory.copy_in=read"), 17 * kPageBytes);
+}
+
 /// z of 160 pages is initialized by the host and used by no kernel.
 TEST(SoftwareUm, CopiesNeedlesslyThreeTimes) {
   const auto script = std::make_shared<Script>();
