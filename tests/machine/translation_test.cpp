@@ -91,7 +91,7 @@ std::uint64_t requests(const std::string& count_at, unsigned times, bool whole_p
   script->launch(groups_of(2), [=](const Script&, const Wave& wave) {
     return read_remote(base, wave.group_x == 1 ? times : 0, whole_page);
   });
-  return simulate(system, {script}).count("gpus.gmmu.move_requests");
+  return simulate(system, {script}).count("gpus.gmmu.migration_requests");
 }
 
 TEST(AccessCounters, CountWhereTheySay) {
