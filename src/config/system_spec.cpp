@@ -94,10 +94,11 @@ void SystemSpec::describe(Section& section) {
        {"host", InitialPlacement::Host},
        {"distribute", InitialPlacement::Distribute},
        {"interleave", InitialPlacement::Interleave},
-       {"blocks", InitialPlacement::Blocks}},
+       {"blocks", InitialPlacement::Blocks},
+       {"first", InitialPlacement::First}},
       "Where pages are at the start: workload is as the workload says, host is all on the host, distribute and blocks "
-      "are equal runs of pages over the GPUs (the last GPU gets the rest, or runs are rounded up), and interleave is "
-      "page by page; private tables stay private.");
+      "are equal runs of pages over the GPUs (the last GPU gets the rest, or runs are rounded up), interleave is "
+      "page by page, and first is all on the first GPU; private tables stay private.");
   Section dispatching = section.group("dispatch", "How workgroups are split over the GPUs.");
   dispatching.choice<DispatchPolicy>("policy", dispatch,
                                      {{"workload", DispatchPolicy::Workload},

@@ -106,6 +106,8 @@ struct SystemSpec {
   std::vector<std::shared_ptr<PlugIn>> plug_ins;
 
   bool moves_pages() const { return translation.kind == TranslationKind::Mmu && policy != PagePolicy::NoFault; }
+  /// The pieces of 4 KiB that a page goes over the links as.
+  std::uint64_t page_pieces() const { return migration.transfer == PageTransfer::Links ? page.size.frames() : 0; }
   /// Stores to other devices are posted: no answer comes, and a release waits until they have been written. Not where
   /// an L2 keeps copies of their lines, nor where pages move, which both have to know of each store that it is ordered.
   bool posts_stores() const {

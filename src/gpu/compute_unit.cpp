@@ -236,6 +236,7 @@ bool ComputeUnit::run_scalar_load(Wavefront& wave) {
     case ScalarCache::Answer::Pending: ++wave.scalars_pending; break;
     case ScalarCache::Answer::NoMshr: return block(wave, WaveState::ScalarMiss);
   }
+  context_.count_remote(CountAt::L1, page, 1);
   if (wave.holds_page) leave_page(wave);
   if (context_.useful != nullptr && page.device() == context_.device()) {
     const auto first = static_cast<unsigned>(address.value % context_.spec.line);
@@ -271,7 +272,9 @@ bool ComputeUnit::translate_scalar(Wavefront& wave, VirtPage virtual_page, PhysP
 PhysPage ComputeUnit::use(PageKey key, const Mapping& mapping, VirtPage virtual_page) const {
   if (context_.translation_oracle != nullptr) context_.translation_oracle->used(context_.device(), key, mapping, false);
   if (context_.timeline != nullptr) context_.timeline->translated(mapping.page, key.value);
-  return context_.page_size.frame_of(mapping.page, virtual_page);
+  const PhysPage frame = context_.page_size.frame_of(mapping.page, virtual_page);
+  context_.count_remote(CountAt::L1Tlb, frame, 1);
+  return frame;
 }
 
 void ComputeUnit::scalar_translated(unsigned slot, PageKey key, const Mapping& mapping, VirtPage virtual_page) {

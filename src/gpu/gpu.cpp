@@ -34,6 +34,7 @@ Gpu::Gpu(Partition& partition, const SystemSpec& spec, const Topology& topology,
       copies_(partition, l2_, network_, watch, topology.host(), spec.link.header, spec.gpu.line),
       translation_(spec.translation),
       page_size_(spec.page.size),
+      page_pieces_(spec.page_pieces()),
       memory_hop_(spec.iommu.memory_hop),
       replicates_(spec.policy == PagePolicy::Replication),
       table_reader_(partition, l2_) {
@@ -169,8 +170,9 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   options.size = page_size_;
   options.how = spec.invalidate.how;
   options.shootdown = spec.gpu.shootdown;
-  options.setup = spec.migration.setup;
+  options.before_transfer = spec.migration.before_transfer();
   options.ideal_migration = spec.migration.free_invalidation();
+  options.waits = spec.migration.waits;
   gmmu_ =
       std::make_unique<Gmmu>(partition_, options, *l2_tlb_, *this, *this, *tracker_, this, context_.translation_oracle);
   gmmu_->set_parts(parts_);
@@ -244,7 +246,7 @@ void Gpu::on_message(Packet* packet) {
 }
 
 void Gpu::send(DeviceId to, const Message& message) {
-  send_translation_message(partition_, network_, translation_.message, page_size_, to, message);
+  send_translation_message(partition_, network_, translation_.message, page_pieces_, to, message);
 }
 
 void Gpu::translated(unsigned cu, PageKey page, const Mapping& mapping) {
@@ -260,6 +262,10 @@ void Gpu::forget(PageKey page, PhysPage frame) {
     cus_[cu].load_store().invalidate(page);
     if (!scalar_tlbs_.empty()) scalar_tlbs_[cu / spec_.cus_per_array].forget(page);
   });
+}
+
+void Gpu::translate_again(PageKey page, PhysPage frame) {
+  tracker_->for_users(frame, cus_.size(), [&](unsigned cu) { cus_[cu].load_store().translate_again(page); });
 }
 
 void Gpu::drop_copies(PhysPage page) {

@@ -96,6 +96,7 @@ class Gpu final : public NetworkClient,
   // Translation: answers to the compute units, messages, and what the migration of a page asks of the caches.
   void translated(unsigned cu, PageKey page, const Mapping& mapping) override;
   void forget(PageKey page, PhysPage frame) override;
+  void translate_again(PageKey page, PhysPage frame) override;
   void send(DeviceId to, const Message& message) override;
   void drop_copies(PhysPage page) override;
   void drop_lines(PhysPage page) override;
@@ -182,6 +183,7 @@ class Gpu final : public NetworkClient,
   TranslationSpec translation_;
   PageTouches touches_;
   PageSize page_size_;
+  std::uint64_t page_pieces_;  ///< of 4 KiB, that a page goes over the links as
   Cycle memory_hop_;
   bool replicates_;
   std::unique_ptr<L2Tlb> l2_tlb_;               ///< none: translation is ideal

@@ -65,6 +65,11 @@ struct GpuContext {
   std::uint8_t application = 0;
 
   DeviceId device() const { return partition.device(); }
+  /// Accesses of a page pass a place where access counters may be: they count those of other devices' memory.
+  void count_remote(CountAt place, PhysPage page, std::uint32_t accesses) const {
+    if (tracker == nullptr || !tracker->counts_at(place) || page.device() == device()) return;
+    tracker->count_remote(page, accesses);
+  }
   /// Room for a line below the L1s.
   bool reserve(PhysLine line, Waiter waiter) {
     return level == nullptr ? l2->reserve(line, waiter) : level->reserve(line, waiter);

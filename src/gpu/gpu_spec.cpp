@@ -21,6 +21,9 @@ void ComputeUnitSpec::describe(Section& section) {
                   "Vector loads that a wavefront can have outstanding.");
   section.integer("store_buffer", store_buffer, {1, 65'536}, "lines",
                   "Lines of stores and atomics that a compute unit can have on their way.");
+  section.integer("reorder_buffer", reorder_buffer, {0, 65'536}, "lines",
+                  "Lines that the vector memory instructions of a compute unit can have under way, which then end in "
+                  "order; 0 is no limit and any order.");
 }
 
 void GpuSpec::describe(Section& section) {

@@ -20,6 +20,7 @@ struct ComputeUnitSpec {
   Cycle local_latency = 64;           // local-memory result
   std::uint32_t loads_per_wave = 16;  // vector loads outstanding in a wavefront (at most 16)
   std::uint32_t store_buffer = 64;    // lines of stores and atomics on their way, per compute unit
+  std::uint32_t reorder_buffer = 0;   // lines of vector memory instructions under way; 0: no limit, and no order
 
   void describe(Section& section);
 };

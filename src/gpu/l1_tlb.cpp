@@ -54,6 +54,9 @@ L1Tlb::Older L1Tlb::find_older(const PageAccess& access, PageKey page) {
     return older.slot == access.slot && older.virtual_page == access.virtual_page &&
            (older.lines & access.lines) != 0 && (older.writes() || access.writes());
   };
+  for (const ParkedAccess* older = again_.front(); older != nullptr; older = ParkedQueue::behind(older)) {
+    if (conflicts(*older)) return Older::Again;
+  }
   if (const Mshrs::Entry* pending = mshrs_.find(page)) {
     for (const ParkedAccess* older = pending->payload.front(); older != nullptr; older = older->next) {
       if (conflicts(*older)) return Older::Missing;

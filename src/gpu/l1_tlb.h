@@ -66,11 +66,16 @@ class L1Tlb {
   void release(ParkedAccess* access) { pool_.release(access); }
 
   /// Where an older access waits that a younger one of the same wavefront must not pass.
-  enum class Older : std::uint8_t { None, Missing, Translated };
+  enum class Older : std::uint8_t { None, Missing, Translated, Again };
   Older find_older(const PageAccess& access, PageKey page);
 
   /// Parked accesses that have their translation and wait for their turn.
   ParkedQueue& translated() { return translated_; }
+  /// Those that have given their translation up, and wait for an MSHR to ask for it again, in order.
+  ParkedQueue& again() { return again_; }
+  /// Those of which `gives_up` says so no longer have their translation.
+  template <class Decide>
+  void translate_again(Decide gives_up);
   void invalidate(PageKey page) { tlb_.erase(page); }
   L1TlbStats& stats() { return stats_; }
   std::uint64_t parked() const { return pool_.live(); }
@@ -81,8 +86,24 @@ class L1Tlb {
   Cycle latency_;
   Mshrs mshrs_;
   ParkedQueue translated_;
+  ParkedQueue again_;
   Pool<ParkedAccess, 16> pool_;
   L1TlbStats stats_;
 };
+
+template <class Decide>
+void L1Tlb::translate_again(Decide gives_up) {
+  ParkedAccess* before = nullptr;
+  for (ParkedAccess* access = translated_.front(); access != nullptr;) {
+    ParkedAccess* following = ParkedQueue::behind(access);
+    if (gives_up(*access)) {
+      translated_.remove(access, before);
+      again_.push(access);
+    } else {
+      before = access;
+    }
+    access = following;
+  }
+}
 
 }  // namespace nearfar

@@ -24,7 +24,8 @@ LoadStoreUnit::LoadStoreUnit(GpuContext& context, ComputeUnit& cu, Wavefront* wa
       l1_(context, context.spec.l1v, LoadUnit::of(context.device(), index, false)),
       stats_(stats),
       index_(index),
-      tlb_(context.spec.l1_tlb) {}
+      tlb_(context.spec.l1_tlb),
+      reorder_buffer_(context.spec.cu.reorder_buffer) {}
 
 // ---------------------------------------------------------------------------------------------------- an instruction
 
@@ -38,6 +39,7 @@ bool LoadStoreUnit::issue(Wavefront& wave) {
 void LoadStoreUnit::take_instruction(Wavefront& wave) {
   instruction_.start(context_, wave);
   in_unit_ = &wave;
+  ordered_ = !reorder_buffer_.exists();
   count_instruction(kind_of(wave.op));
   if (context_.timeline != nullptr) record_instruction();
   l1_.start_instruction(context_.partition.now() + (has_tlb() ? 0 : context_.translation_latency));
@@ -60,8 +62,36 @@ void LoadStoreUnit::count_instruction(OpKind kind) {
   }
 }
 
+/// Takes the places of the instruction in the unit; false where there are too few.
+bool LoadStoreUnit::enter_reorder_buffer() {
+  const std::uint64_t lines = instruction_.lines();
+  if (!reorder_buffer_.has_room(lines)) return false;
+  ordered_ = true;
+  if (kind_of(in_unit_->op) == OpKind::Store) {
+    reorder_buffer_.enter_store(lines);
+  } else {
+    reorder_buffer_.enter_load(*in_unit_, (in_unit_->loads_issued - 1) % kLoadSlots, lines);
+  }
+  return true;
+}
+
+/// Instructions that are done leave the reorder buffer, in order.
+void LoadStoreUnit::retire() {
+  const auto leave = [this](Wavefront& wave, unsigned load, Cycle ready) {
+    note_ready(wave, load, ready);
+    cu_.load_done(wave, load);
+  };
+  while (reorder_buffer_.retire(context_.partition.now(), leave)) {
+  }
+  retry_instruction(StallReason::ReorderBuffer);
+}
+
 /// Works on the instruction in the unit; false when it has to stall.
 bool LoadStoreUnit::work() {
+  if (!ordered_ && !enter_reorder_buffer()) {
+    stall_ = StallReason::ReorderBuffer;
+    return false;
+  }
   for (; !instruction_.done(); instruction_.next_page()) {
     PageAccess& access = instruction_.page();
     if (!access.translated) {
@@ -96,6 +126,7 @@ bool LoadStoreUnit::run(PageAccess& access) {
   if (watch != nullptr && trying_translated_ && lines != access.lines) {
     watch->parked_runs(l1_.unit(), watched(access, lines & ~access.lines));
   }
+  context_.count_remote(CountAt::L1, access.page, static_cast<std::uint32_t>(std::popcount(lines & ~access.lines)));
   if (context_.timeline != nullptr) record_lookups(access, lines & ~access.lines);
   return done;
 }
@@ -111,6 +142,7 @@ void LoadStoreUnit::finish_instruction(Wavefront& wave) {
   in_unit_ = nullptr;
   if (kind_of(wave.op) != OpKind::Store) --wave.lines_left[(wave.loads_issued - 1) % kLoadSlots];
   context_.partition.progress().steps += 1;
+  if (reorder_buffer_.exists()) retire();
 }
 
 /// Goes on with what stalled for `reason`: accesses whose translation came late first, then the instruction in the
@@ -158,6 +190,11 @@ LoadStoreUnit::Translation LoadStoreUnit::translate(PageAccess& access) {
   }
   const L1Tlb::Older older = tlb_.find_older(access, key);
   if (older != L1Tlb::Older::None && !may_park(access)) return Translation::Stalled;
+  if (older == L1Tlb::Older::Again) {
+    // It is looked up when it has its turn.
+    tlb_.again().push(&set_aside(access));
+    return Translation::Parked;
+  }
   const Mapping* mapping = tlb_.look_up(key, access.writes());
   if (mapping == nullptr || older == L1Tlb::Older::Missing) {
     park(key, access);
@@ -194,7 +231,9 @@ PhysPage LoadStoreUnit::use(PageKey key, const Mapping& mapping, VirtPage virtua
     context_.translation_oracle->used(context_.device(), key, mapping, write);
   }
   if (context_.timeline != nullptr) context_.timeline->translated(mapping.page, key.value);
-  return context_.page_size.frame_of(mapping.page, virtual_page);
+  const PhysPage frame = context_.page_size.frame_of(mapping.page, virtual_page);
+  context_.count_remote(CountAt::L1Tlb, frame, 1);
+  return frame;
 }
 
 /// An access has its translation and keeps it: would it look it up again, the page might be gone, and two GPUs could
@@ -240,9 +279,41 @@ void LoadStoreUnit::ask_l2_tlb(PageKey key, bool write) {
 void LoadStoreUnit::translated(PageKey key, const Mapping& mapping) {
   if (context_.tracker != nullptr) context_.tracker->add_user(mapping.page, index_);
   resume(tlb_.fill(key, mapping), key, mapping);
+  ask_again();
   if (translated_stall_ == StallReason::None) run_translated();
   while (!scalar_waiters_.empty() && !tlb_.mshrs_full()) cu_.wake(*scalar_waiters_.pop());
   retry(StallReason::TlbMshr);
+}
+
+void LoadStoreUnit::translate_again(PageKey page) {
+  if (in_unit_ != nullptr && !instruction_.done()) give_up(instruction_.page(), page);
+  tlb_.translate_again([&](PageAccess& access) { return give_up(access, page); });
+  ask_again();
+}
+
+bool LoadStoreUnit::give_up(PageAccess& access, PageKey key) {
+  if (!access.translated || access.again || key_of(access.virtual_page) != key) return false;
+  access.translated = false;
+  access.again = true;
+  context_.tracker->leave(access.page, 1);
+  return true;
+}
+
+/// Those who have given their translation up look their pages up again, in order, until one finds no MSHR.
+void LoadStoreUnit::ask_again() {
+  ParkedQueue& again = tlb_.again();
+  while (!again.empty()) {
+    ParkedAccess* access = again.front();
+    const PageKey key = key_of(access->virtual_page);
+    if (!tlb_.holds(key, access->writes()) && tlb_.no_mshr(key)) return;
+    again.pop();
+    if (const Mapping* mapping = tlb_.look_up(key, access->writes())) {
+      hold_translation(*access, key, *mapping);
+      tlb_.translated().push(access);
+    } else if (tlb_.wait_for_page(key, *access)) {
+      ask_l2_tlb(key, access->writes());
+    }
+  }
 }
 
 /// Those who waited for a mapping have it, if it is sufficient.
@@ -417,6 +488,10 @@ void LoadStoreUnit::fill(PhysPage page, std::uint64_t lines) {
 void LoadStoreUnit::lines_done(Wavefront& wave, unsigned load, unsigned lines) {
   note_ready(wave, load, context_.partition.now());
   wave.lines_left[load] = static_cast<std::uint8_t>(wave.lines_left[load] - lines);
+  if (reorder_buffer_.exists()) {
+    retire();
+    return;
+  }
   if (wave.lines_left[load] == 0) cu_.load_done(wave, load);
 }
 
@@ -491,6 +566,10 @@ void LoadStoreUnit::stores_ordered(PhysPage page, unsigned lines) {
   stores_outstanding_ -= lines;
   context_.partition.progress().steps += 1;
   if (stores_outstanding_ == 0) cu_.stores_settled();
+  if (reorder_buffer_.exists()) {
+    reorder_buffer_.stores_ordered(lines);
+    retire();
+  }
   retry(StallReason::StoreBuffer);
 }
 

@@ -12,6 +12,7 @@
 #include "gpu/l1_tlb.h"
 #include "gpu/memory_instruction.h"
 #include "gpu/page_access.h"
+#include "gpu/reorder_buffer.h"
 #include "gpu/wavefront.h"
 #include "memory/byte_masks.h"
 #include "memory/lower_level.h"
@@ -56,6 +57,9 @@ class LoadStoreUnit {
 
   /// A mapping is no longer valid.
   void invalidate(PageKey page) { tlb_.invalidate(page); }
+  /// Accesses that have the translation of a page and have not gone on their way give it up, each at most once: else
+  /// two GPUs could take a page from each other for ever. They are translated again. Scalar loads keep theirs.
+  void translate_again(PageKey page);
   /// These lines of a page leave the L1.
   void drop(PhysPage page, std::uint64_t lines) { l1_.drop(page, lines); }
 
@@ -68,7 +72,7 @@ class LoadStoreUnit {
 
  private:
   /// What an access lacks; the owner of that resource wakes it.
-  enum class StallReason : std::uint8_t { None, Mshr, StoreBuffer, QueueBelow, TlbMshr };
+  enum class StallReason : std::uint8_t { None, Mshr, StoreBuffer, QueueBelow, TlbMshr, ReorderBuffer };
   enum class Translation : std::uint8_t { Known, Parked, Stalled };
 
   /// Lines of a page on their way out of the L1. Of stores only the first and the last are in part.
@@ -83,6 +87,8 @@ class LoadStoreUnit {
   // An instruction.
   void take_instruction(Wavefront& wave);
   void count_instruction(OpKind kind);
+  bool enter_reorder_buffer();
+  void retire();
   bool work();
   bool run(PageAccess& access);
   bool finished(const PageAccess& access);
@@ -100,6 +106,8 @@ class LoadStoreUnit {
   void park(PageKey key, const PageAccess& access);
   ParkedAccess& set_aside(const PageAccess& access);
   void ask_l2_tlb(PageKey key, bool write);
+  bool give_up(PageAccess& access, PageKey key);
+  void ask_again();
   void resume(ParkedQueue waiters, PageKey key, const Mapping& mapping);
   void run_translated();
 
@@ -137,7 +145,8 @@ class LoadStoreUnit {
 
   bool reserve(PhysLine line);
   bool nothing_pending() const {
-    return in_unit_ == nullptr && stores_outstanding_ == 0 && l1_.pending().used() == 0 && tlb_.parked() == 0;
+    return in_unit_ == nullptr && stores_outstanding_ == 0 && l1_.pending().used() == 0 && tlb_.parked() == 0 &&
+           reorder_buffer_.empty();
   }
 
   // What every completion touches comes first, then what instructions need.
@@ -157,6 +166,8 @@ class LoadStoreUnit {
   ComputeUnitStats& stats_;
   unsigned index_;
   L1Tlb tlb_;
+  ReorderBuffer reorder_buffer_;
+  bool ordered_ = true;       ///< the instruction in the unit has its places in the reorder buffer, or needs none
   WaveQueue scalar_waiters_;  ///< wavefronts whose scalar load found no MSHR of the L1 TLB
 };
 

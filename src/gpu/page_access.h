@@ -24,6 +24,7 @@ struct PageAccess {
   std::uint8_t slot = 0;            ///< of the wavefront itself
   OpKind kind = OpKind::Load;
   bool translated = false;
+  bool again = false;     ///< has given its translation up once, and keeps the next one
   bool buffered = false;  ///< stores: the store buffer has room for its lines already
 
   bool writes() const { return kind == OpKind::Store || kind == OpKind::Atomic; }

@@ -1,4 +1,5 @@
-// The way from a GPU to lines at home in other devices: over the links. What leaves here is what access counters count.
+// The way from a GPU to lines at home in other devices: over the links. What leaves here is what access counters
+// count, unless they are elsewhere (placement.access_counter.count_at).
 #pragma once
 
 #include "interconnect/egress.h"
@@ -19,7 +20,9 @@ class RemoteHome final : public LowerLevel {
   bool reserve(PhysLine line, Waiter waiter) override { return network_.reserve(line.device(), waiter); }
   void reserve_always(PhysLine line) override { network_.reserve_always(line.device()); }
   void request(LineRequest* request) override {
-    if (tracker_ != nullptr) tracker_->count_remote(request->line.page(), request->lines());
+    if (tracker_ != nullptr && tracker_->counts_at(CountAt::Egress)) {
+      tracker_->count_remote(request->line.page(), request->lines());
+    }
     if (egress_ != nullptr) {
       egress_->request(request);
     } else {

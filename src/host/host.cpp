@@ -81,7 +81,7 @@ void Host::on_message(Packet* packet) {
 }
 
 void Host::send(DeviceId to, const Message& message) {
-  send_translation_message(partition_, network_, spec_.translation.message, spec_.page.size, to, message);
+  send_translation_message(partition_, network_, spec_.translation.message, spec_.page_pieces(), to, message);
 }
 
 void Host::iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std::uint32_t accounted) {

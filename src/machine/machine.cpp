@@ -75,9 +75,11 @@ Machine::Machine(const RunRequest& of)
     : request(of),
       topology(request.system.link, request.system.gpus, request.system.has_switch_device()),
       // Where pages move without their data, a frame is all whose contents are followed.
-      data_oracle(request.check ? std::make_unique<DataOracle>(static_cast<unsigned>(request.system.gpu.line),
-                                                               request.system.migration.ideal)
-                                : nullptr),
+      data_oracle(request.check
+                      ? std::make_unique<DataOracle>(
+                            static_cast<unsigned>(request.system.gpu.line),
+                            request.system.migration.ideal || request.system.migration.waits == MigrationWaits::None)
+                      : nullptr),
       translation_oracle(request.check ? std::make_unique<TranslationOracle>() : nullptr),
       frames(topology.devices(), request.system.page.size),
       masks(topology.devices()),

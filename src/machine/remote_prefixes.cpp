@@ -6,9 +6,9 @@
 
 namespace nearfar {
 
-void RemotePrefixStats::add(const std::vector<const std::vector<GmmuEvent>*>& gpus, std::uint32_t entries,
+void RemotePrefixStats::add(const std::vector<const std::vector<GmmuEvent>*>& gpus, const WalkCacheSpec& spec,
                             unsigned leaf, unsigned root) {
-  std::vector<WalkCache> caches(gpus.size(), WalkCache(entries));
+  std::vector<WalkCache> caches(gpus.size(), WalkCache(spec.entries, spec.level_bits));
   std::vector<std::size_t> next(gpus.size(), 0);
   while (true) {
     // The earliest event, of the first GPU that has one then.

@@ -16,8 +16,9 @@ struct RemotePrefixStats {
   std::array<std::uint64_t, 4> hits{};  ///< levels 2 to 5
   std::uint64_t none = 0;
 
-  /// The events of all GPUs, each with a walk cache of so many entries, over tables with these levels.
-  void add(const std::vector<const std::vector<GmmuEvent>*>& gpus, std::uint32_t entries, unsigned leaf, unsigned root);
+  /// The events of all GPUs, each with such a walk cache, over tables with these levels.
+  void add(const std::vector<const std::vector<GmmuEvent>*>& gpus, const WalkCacheSpec& spec, unsigned leaf,
+           unsigned root);
   void describe(StatVisitor& visitor);
 };
 

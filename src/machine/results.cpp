@@ -179,7 +179,7 @@ void Results::add_sharing(StatTable& table) {
   std::vector<const std::vector<GmmuEvent>*> events;
   for (const auto& gpu : machine_.gpus) events.push_back(&gpu->gmmu()->events());
   RemotePrefixStats prefixes;
-  prefixes.add(events, machine_.spec().gpu.gmmu.cache.entries, machine_.host->mmu()->table(0).leaf(),
+  prefixes.add(events, machine_.spec().gpu.gmmu.cache, machine_.host->mmu()->table(0).leaf(),
                machine_.host->mmu()->table(0).root());
   table.add("host.mmu.", prefixes);
 }

@@ -774,6 +774,7 @@ void DataWatch::page_leaves(PhysPage page) {
 }
 
 void DataWatch::page_came(PhysPage from, PhysPage to) {
+  if (oracle_.by_frame_) return;
   for (unsigned i = 0; i < 1U << kLineIndexBits; ++i) {
     truth_.erase(PhysLine(to, i).value);
     memory_.erase(PhysLine(to, i).value);

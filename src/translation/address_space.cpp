@@ -18,6 +18,7 @@ Placement effective(const Buffer& buffer, InitialPlacement policy, bool shared) 
     case InitialPlacement::Workload: return buffer.placement;
     case InitialPlacement::Host: return Placement::Host;
     case InitialPlacement::Distribute:
+    case InitialPlacement::First:
     case InitialPlacement::Blocks: return Placement::Distribute;
     case InitialPlacement::Interleave: return Placement::Interleave;
   }
@@ -43,7 +44,16 @@ AddressSpace::AddressSpace(const Workload& workload, InitialPlacement policy, un
     for (const PageHome& home : workload.page_homes()) place(home, host, frames);
   }
   for (const Buffer& buffer : workload.buffers()) {
-    place(buffer, effective(buffer, policy, shared), policy == InitialPlacement::Blocks, host, frames);
+    place(buffer, effective(buffer, policy, shared), policy, host, frames);
+  }
+}
+
+/// Pages of a run where `pages` are dealt out to `gpus` GPUs: the last one gets the rest, or runs are rounded up.
+std::uint64_t AddressSpace::run_length(InitialPlacement policy, std::uint64_t pages) const {
+  switch (policy) {
+    case InitialPlacement::Blocks: return (pages + gpus_ - 1) / gpus_;
+    case InitialPlacement::First: return pages;
+    default: return pages / gpus_;
   }
 }
 
@@ -64,13 +74,13 @@ void AddressSpace::place(const PageHome& home, DeviceId host, FrameAllocator& fr
   }
 }
 
-void AddressSpace::place(const Buffer& buffer, Placement placement, bool rounded_up, DeviceId host,
+void AddressSpace::place(const Buffer& buffer, Placement placement, InitialPlacement policy, DeviceId host,
                          FrameAllocator& frames) {
   // Page by page of the size in force. A page that two buffers share goes where the first one puts it.
   const std::uint64_t first = page_of(buffer.base).value >> size_.bits;
   const std::uint64_t last = (page_of(buffer.base).value + pages_of(buffer) - 1) >> size_.bits;
   const std::uint64_t pages = last - first + 1;
-  const std::uint64_t each = rounded_up ? (pages + gpus_ - 1) / gpus_ : pages / gpus_;
+  const std::uint64_t each = run_length(policy, pages);
   const auto gpu = [&](std::uint64_t g) { return DeviceId{static_cast<std::uint16_t>(first_gpu_ + g)}; };
   for (std::uint64_t p = 0; p < pages; ++p) {
     const std::uint64_t index = ((first + p) << size_.bits) - first_page_;

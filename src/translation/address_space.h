@@ -83,7 +83,8 @@ class AddressSpace {
   [[noreturn]] static void unmapped(VirtPage page);
   void put(std::uint64_t index, PhysPage page);
   void place(const PageHome& home, DeviceId host, FrameAllocator& frames);
-  void place(const Buffer& buffer, Placement placement, bool rounded_up, DeviceId host, FrameAllocator& frames);
+  std::uint64_t run_length(InitialPlacement policy, std::uint64_t pages) const;
+  void place(const Buffer& buffer, Placement placement, InitialPlacement policy, DeviceId host, FrameAllocator& frames);
 
   PageSize size_;
   unsigned first_gpu_;

@@ -118,8 +118,9 @@ class Messenger {
   virtual void send(DeviceId to, const Message& message) = 0;
 };
 
-/// Puts a message on the links: of the configured size, a page with its mapping as so many bytes more.
+/// Puts a message on the links: of the configured size, or a page with its mapping, as so many 4 KiB pieces; none where
+/// pages take a fixed time.
 void send_translation_message(Partition& partition, NetworkInterface& network, std::uint64_t message_bytes,
-                              PageSize size, DeviceId to, const Message& message);
+                              std::uint64_t pieces, DeviceId to, const Message& message);
 
 }  // namespace nearfar

@@ -29,7 +29,7 @@ constexpr std::array<PartText, kLatencyComponents> kTexts = {{
     {"remote.walk", "in the lookup or walk of another GPU that is asked"},
     {"driver.batch", "in the UVM driver"},
     {"driver.turn", "waiting in the UVM driver while `uvm.concurrent_migrations` other pages were migrating"},
-    {"driver.parked", "parked in the UVM driver while the page was migrating"},
+    {"driver.parked", "parked in the UVM driver while the page was migrating or retained"},
     {"migration.invalidate", "until all old mappings of the page were invalidated"},
     {"migration.transfer", "in the transfer of the migrating page"},
     {"link.to_gpu", "on the way of a mapping to the GPU"},

@@ -53,6 +53,10 @@ void WalkCacheSpec::describe(Section& section) {
                   "Upper-level entries that the page-walk cache holds, all levels together.");
   section.cycles("latency", latency, {0, 10'000},
                  "Latency of the page-walk cache's lookup, which comes before a walk's first access.");
+  section.integer("level_bits", level_bits, {1, 9}, "bits",
+                  "What an entry of the page-walk cache covers: 2^level_bits pages one level above the leaf, and "
+                  "2^level_bits times as many with each level more; 9 is what the page table has, fewer is as if "
+                  "buffers were scattered over the address space.");
   section.flag("unlimited", unlimited, "If true, the page-walk cache holds every entry that it is given.");
   section.flag("by_level", by_level,
                "If true, each level has a page-walk cache array of its own; if false, all share one of `entries`.");
@@ -106,6 +110,9 @@ void GmmuSpec::describe(Section& section) {
   section.choice<Replay>("replay", replay, {{"full", Replay::Full}, {"short", Replay::Short}},
                          "What happens after a fault: full is another lookup and walk of the request, short is an "
                          "answer with the mapping itself.");
+  section.choice<UpdateHow>("update", update, {{"walk", UpdateHow::Walk}, {"zero-latency", UpdateHow::ZeroLatency}},
+                            "How a GPU writes a new mapping into its page table: by a walk, or at once "
+                            "(zero-latency).");
 }
 
 void IommuSpec::describe(Section& section) {
@@ -157,6 +164,11 @@ void AccessCounterSpec::describe(Section& section) {
       {{"page", CounterRegion::Page}, {"64K", CounterRegion::Of64K}, {"2M", CounterRegion::Of2M}},
       "What an access counter counts for: a page, or a region of 64K or 2M whose touched pages are requested "
       "together.");
+  section.choice<CountAt>("count_at", count_at,
+                          {{"egress", CountAt::Egress}, {"l1", CountAt::L1}, {"l1-tlb", CountAt::L1Tlb}},
+                          "Where remote accesses are counted: egress is each line that leaves the GPU, l1 each line "
+                          "that an instruction looks up in the L1, l1-tlb each lookup of the L1 TLB, a page of an "
+                          "instruction.");
 }
 
 void InvalidateSpec::describe(Section& section) {
@@ -174,6 +186,20 @@ void InvalidateSpec::describe(Section& section) {
 
 void MigrationSpec::describe(Section& section) {
   section.cycles("setup_cycles", setup, {0, 100'000'000}, "Setup time of the copy engine before a page leaves.");
+  section.choice<PageTransfer>("transfer", transfer, {{"links", PageTransfer::Links}, {"fixed", PageTransfer::Fixed}},
+                               "How a page gets to its new place: links is as packets over the links, fixed is after "
+                               "`transfer_cycles`, with a message and without bytes of the page on the links.");
+  section.cycles("transfer_cycles", transfer_cycles, {0, 100'000'000},
+                 "With migration.transfer fixed, the time of a page's transfer, to which the links' latency comes.");
+  section.choice<MigrationWaits>(
+      "waits_for", waits,
+      {{"translated", MigrationWaits::Translated}, {"issued", MigrationWaits::Issued}, {"none", MigrationWaits::None}},
+      "Which accesses by way of its old mappings a page waits for before it leaves: translated is all that have their "
+      "translation, issued is those that have left their compute unit while the others are translated again, and with "
+      "none it waits for no access, so that data is not followed.");
+  section.cycles("retention_cycles", retention, {0, 1'000'000'000},
+                 "Time that a page which has come to a GPU stays there before another may take it: faults wait, and "
+                 "requests of access counters are dropped.");
   section.flag("ideal", ideal, "If true, invalidation and transfer of a migrating page take no time and no bandwidth.");
   section.flag("keep_invalidation", keep_invalidation,
                "If true, an ideal migration still pays for its invalidations, and the transfer alone is free.");

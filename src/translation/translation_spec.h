@@ -57,6 +57,7 @@ struct TlbSpec : PortedTlbSpec {
 struct WalkCacheSpec {
   std::uint32_t entries = 128;
   Cycle latency = 1;
+  std::uint32_t level_bits = 9;  // what an entry covers: 2^level_bits pages for each level above the leaf
   bool unlimited = false;
   bool by_level = false;  // svm
   std::uint32_t l2 = 32;  // by_level: l2_entries and so on
@@ -77,6 +78,8 @@ struct WalkersSpec {
 };
 
 enum class Replay : std::uint8_t { Full, Short };
+/// How a new mapping gets into a GPU's page table.
+enum class UpdateHow : std::uint8_t { Walk, ZeroLatency };
 enum class WalkTiming : std::uint8_t { FixedLevel, FixedTotal, Memory };
 enum class UpperLevels : std::uint8_t { Prebuilt, OnDemand };
 
@@ -104,6 +107,7 @@ struct PageSpec {
 struct GmmuSpec : WalkersSpec {
   std::uint32_t ingress = 64;  // ingress.entries
   Replay replay = Replay::Full;
+  UpdateHow update = UpdateHow::Walk;
 
   void describe(Section& section);
 };
@@ -146,7 +150,7 @@ struct UvmSpec {
 };
 
 /// Where buffers start: as the workload says, or the same for all (private tables stay private).
-enum class InitialPlacement : std::uint8_t { Workload, Host, Distribute, Interleave, Blocks };
+enum class InitialPlacement : std::uint8_t { Workload, Host, Distribute, Interleave, Blocks, First };
 
 /// Where pages go when they are touched.
 enum class PagePolicy : std::uint8_t { Pinned, OnTouch, FirstTouch, AccessCounter, Replication, NoFault };
@@ -157,10 +161,14 @@ enum class InvalidateHow : std::uint8_t { Walk, ZeroLatency };
 
 /// What one access counter counts for: a number of 4 KiB pages as a power of two, or one page of whichever size.
 enum class CounterRegion : std::uint8_t { Page = 0, Of64K = 4, Of2M = 9 };
+/// Where remote accesses are counted: each line that leaves the GPU, each line that an instruction looks up in the L1,
+/// or each lookup of the L1 TLB.
+enum class CountAt : std::uint8_t { Egress, L1, L1Tlb };
 
 struct AccessCounterSpec {
   std::uint32_t threshold = 256;
   CounterRegion granularity = CounterRegion::Page;
+  CountAt count_at = CountAt::Egress;
 
   void describe(Section& section);
 };
@@ -175,14 +183,28 @@ struct InvalidateSpec {
 /// What leaves a full GPU: the page that came first, or the block of 2 MiB whose last page came first.
 enum class EvictionUnit : std::uint8_t { Page, Block };
 
+/// How a page gets to its new place: as packets over the links, or after a fixed time, without bytes on them.
+enum class PageTransfer : std::uint8_t { Links, Fixed };
+/// Which accesses by way of its old mappings a page waits for before it leaves: all that have their translation, those
+/// that have left their compute unit (the others are translated again), or none.
+enum class MigrationWaits : std::uint8_t { Translated, Issued, None };
+
 struct MigrationSpec {
-  Cycle setup = 0;                         // setup_cycles
-  bool ideal = false;                      // invalidation and transfer take no time and no bandwidth
-  bool keep_invalidation = false;          // ideal: the transfer alone
-  bool evict = false;                      // a full GPU sends pages back to the host
-  EvictionUnit unit = EvictionUnit::Page;  // evict_unit
+  Cycle setup = 0;  // setup_cycles
+  PageTransfer transfer = PageTransfer::Links;
+  Cycle transfer_cycles = 256;                        // fixed
+  MigrationWaits waits = MigrationWaits::Translated;  // waits_for
+  Cycle retention = 0;                                // retention_cycles
+  bool ideal = false;                                 // invalidation and transfer take no time and no bandwidth
+  bool keep_invalidation = false;                     // ideal: the transfer alone
+  bool evict = false;                                 // a full GPU sends pages back to the host
+  EvictionUnit unit = EvictionUnit::Page;             // evict_unit
 
   bool free_invalidation() const { return ideal && !keep_invalidation; }
+  /// Pages leave although accesses by way of old mappings are under way, so that data is not followed.
+  bool leaves_accesses() const { return free_invalidation() || waits == MigrationWaits::None; }
+  /// Before a page's message leaves for its new place.
+  Cycle before_transfer() const { return setup + (transfer == PageTransfer::Fixed ? transfer_cycles : 0); }
 
   void describe(Section& section);
 };

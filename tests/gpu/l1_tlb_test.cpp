@@ -88,5 +88,21 @@ TEST_F(L1TlbTest, AnOlderAccessThatHasItsTranslationIsNotPassedEither) {
   EXPECT_EQ(tlb_.find_older(access(OpKind::Load, 0b1, 1, kOther), kOther), L1Tlb::Older::None) << "another page";
 }
 
+TEST_F(L1TlbTest, AccessesThatGiveTheirTranslationUpAreNotPassed) {
+  wait(access(OpKind::Store, 0b01));
+  wait(access(OpKind::Store, 0b10));
+  ParkedQueue waiters = tlb_.fill(kPage, kMapping);
+  while (!waiters.empty()) tlb_.translated().push(waiters.pop());
+  tlb_.translate_again([](const PageAccess& parked) { return parked.lines == 0b01; });
+  EXPECT_EQ(tlb_.translated().size(), 1U);
+  EXPECT_EQ(tlb_.translated().front()->lines, 0b10U);
+  EXPECT_EQ(tlb_.again().size(), 1U);
+  // Who waits for the page in an MSHR is asked about last: a younger access behind it would come before the one that
+  // has no MSHR yet.
+  wait(access(OpKind::Store, 0b01));
+  EXPECT_EQ(tlb_.find_older(access(OpKind::Load, 0b01), kPage), L1Tlb::Older::Again);
+  EXPECT_EQ(tlb_.find_older(access(OpKind::Load, 0b10), kPage), L1Tlb::Older::Translated);
+}
+
 }  // namespace
 }  // namespace nearfar::l1_tlb_test

@@ -61,6 +61,77 @@ TEST(UnloadedTranslation, OfAFarFaultCostsItsSteps) {
   EXPECT_EQ(run.result.cycles - ideal, 1673U + 100U);
 }
 
+TEST(UnloadedTranslation, OfAFixedTransferPutsNoPageOnTheLinks) {
+  auto overrides = without_message_time();
+  overrides.emplace_back("migration.transfer=fixed");
+  overrides.emplace_back("migration.transfer_cycles=1000");
+  const Outcome run = read(test_system(overrides, "mmu-4gpu"), 1);
+  // In place of 128 cycles for the page and one for its header.
+  EXPECT_EQ(run.count("l2_miss.latency"), 1662U + 100U - 128U + 1000U);
+  EXPECT_EQ(run.count("uvm.migration.count"), 1U);
+  EXPECT_EQ(run.count("host.link.page_bytes"), 0U);
+}
+
+/// Lane 0 reads a line again and again, or once all lines of a page are read together.
+Stream read_remote(VirtAddr at, unsigned times, bool whole_page) {
+  for (unsigned i = 0; i < times; ++i) {
+    co_yield load(4, [=](unsigned lane) { return whole_page ? at + lane * 64 : lane == 0 ? at : kIdle; });
+    co_yield wait(0);
+  }
+}
+
+/// Requests of a GPU's counter, of a threshold of 8, for a page of another GPU.
+std::uint64_t requests(const std::string& count_at, unsigned times, bool whole_page) {
+  const SystemSpec system =
+      test_system({"gpus=2", "placement.initial=first", "placement.access_counter.threshold=8",
+                   "placement.access_counter.count_at=" + count_at, "dispatch.policy=round-robin"},
+                  "mmu-4gpu-counters");
+  auto script = std::make_shared<Script>();
+  const VirtAddr base = script->buffer(kPageBytes, Placement::Distribute);
+  script->launch(groups_of(2), [=](const Script&, const Wave& wave) {
+    return read_remote(base, wave.group_x == 1 ? times : 0, whole_page);
+  });
+  return simulate(system, {script}).count("gpus.gmmu.migration_requests");
+}
+
+TEST(AccessCounters, CountWhereTheySay) {
+  // A line that stays in the L1: one leaves the GPU, and every instruction looks it and its page up.
+  EXPECT_EQ(requests("egress", 10, false), 0U);
+  EXPECT_EQ(requests("l1", 10, false), 1U);
+  EXPECT_EQ(requests("l1-tlb", 10, false), 1U);
+  EXPECT_EQ(requests("l1", 7, false), 0U);
+  EXPECT_EQ(requests("l1-tlb", 7, false), 0U);
+  // All lines of a page in one instruction: 64 lines, one lookup of the TLB.
+  EXPECT_EQ(requests("egress", 1, true), 1U);
+  EXPECT_EQ(requests("l1", 1, true), 1U);
+  EXPECT_EQ(requests("l1-tlb", 1, true), 0U);
+}
+
+/// GPUs take pages from each other for the ranks that they gather, over slow links.
+std::shared_ptr<const Workload> page_rank() {
+  const std::vector<ParameterSetting> parameters = {{"n", 2048}, {"m", 8192}, {"iterations", 2}};
+  return make_workload("PR", SizeClass::Small, parameters, 1);
+}
+
+// Accesses that stand in line for links with their translation hold up a page; where they are translated again they do
+// not, and where nobody waits for accesses, only walks are left.
+TEST(Migration, WaitsForLessWhereAccessesAreTranslatedAgain) {
+  const auto run = [](const std::string& waits_for) {
+    return simulate(
+        test_system({"placement.access_counter.threshold=16", "link.bandwidth=4GB/s", "placement.initial=first",
+                     "dispatch.policy=blocks", "migration.waits_for=" + waits_for},
+                    "mmu-4gpu-counters"),
+        {page_rank()});
+  };
+  const auto wait = [](const Outcome& of) { return of.count("uvm.migration.wait") / of.count("uvm.migration.count"); };
+  const Outcome translated = run("translated");
+  const Outcome issued = run("issued");
+  const Outcome none = run("none");
+  EXPECT_LT(wait(issued), wait(translated) / 2);
+  EXPECT_LT(wait(none), wait(issued) / 4);
+  EXPECT_GT(issued.count("gpus.l1_tlb.lookups"), translated.count("gpus.l1_tlb.lookups"));
+}
+
 /// The components of a place's L2 TLB misses, summed.
 std::uint64_t components(const Outcome& run, const std::string& place) {
   std::uint64_t sum = 0;
@@ -274,15 +345,25 @@ struct Case {
 class TranslationSystem : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(
     All, TranslationSystem,
-    ::testing::Values(Case{"ats-4gpu", {}}, Case{"ats-4gpu", {"gpus=16"}}, Case{"ats-4gpu", {"page.size=2M"}},
-                      Case{"ats-4gpu", {"walk.timing=memory"}}, Case{"mmu-4gpu", {}}, Case{"mmu-4gpu", {"gpus=16"}},
-                      Case{"mmu-4gpu", {"gpus=1"}}, Case{"mmu-4gpu", {"placement.policy=first-touch"}},
-                      Case{"mmu-4gpu", {"placement.policy=replication"}},
-                      Case{"mmu-4gpu", {"placement.policy=no-fault"}}, Case{"mmu-4gpu", {"page.size=2M"}},
-                      Case{"mmu-4gpu", {"migration.ideal=true"}}, Case{"mmu-4gpu", {"invalidate.how=zero-latency"}},
-                      Case{"mmu-4gpu-counters", {}},
-                      Case{"mmu-4gpu-counters", {"placement.access_counter.threshold=16"}},
-                      Case{"mmu-4gpu-counters", {"walk.timing=memory"}}, Case{"svm-1gpu", {}}));
+    ::testing::Values(
+        Case{"ats-4gpu", {}}, Case{"ats-4gpu", {"gpus=16"}}, Case{"ats-4gpu", {"page.size=2M"}},
+        Case{"ats-4gpu", {"walk.timing=memory"}}, Case{"mmu-4gpu", {}}, Case{"mmu-4gpu", {"gpus=16"}},
+        Case{"mmu-4gpu", {"gpus=1"}}, Case{"mmu-4gpu", {"placement.policy=first-touch"}},
+        Case{"mmu-4gpu", {"placement.policy=replication"}}, Case{"mmu-4gpu", {"placement.policy=no-fault"}},
+        Case{"mmu-4gpu", {"page.size=2M"}}, Case{"mmu-4gpu", {"migration.ideal=true"}},
+        Case{"mmu-4gpu", {"invalidate.how=zero-latency"}}, Case{"mmu-4gpu-counters", {}},
+        Case{"mmu-4gpu-counters", {"placement.access_counter.threshold=16"}},
+        Case{"mmu-4gpu-counters", {"walk.timing=memory"}}, Case{"svm-1gpu", {}},
+        Case{"mmu-4gpu",
+             {"dispatch.policy=blocks", "migration.waits_for=issued", "gpu.l1_tlb.mshrs=1", "link.bandwidth=4GB/s"}},
+        Case{"mmu-4gpu", {"dispatch.policy=blocks", "migration.waits_for=none", "gpu.gmmu.update=zero-latency"}},
+        Case{"mmu-4gpu", {"dispatch.policy=blocks", "migration.retention_cycles=5000", "migration.transfer=fixed"}},
+        Case{"mmu-4gpu", {"dispatch.policy=blocks", "gpu.cu.reorder_buffer=16", "gpu.gmmu.pw_cache.level_bits=3"}},
+        Case{"mmu-4gpu-counters",
+             {"dispatch.policy=blocks", "placement.initial=first", "link.bandwidth=4GB/s", "migration.waits_for=issued",
+              "placement.access_counter.threshold=8", "placement.access_counter.count_at=l1-tlb",
+              "gpu.cu.reorder_buffer=128", "gpu.l1_tlb.mshrs=1", "gpu.l1_tlb.entries=2", "gpu.l1_tlb.ways=2"}},
+        Case{"ats-4gpu", {"gpu.cu.reorder_buffer=1"}}));
 
 TEST_P(TranslationSystem, RunsWorkloadsUnderTheOracles) {
   const SystemSpec system = test_system(GetParam().overrides, GetParam().system);
@@ -307,6 +388,23 @@ TEST_P(ThreadsOnTranslation, GiveTheSameStatistics) {
   const Outcome one = simulate(system, {workload}, false, 1);
   for (const Outcome& other : {simulate(system, {workload}, false, 2), simulate(system, {workload}, false, 4),
                                simulate(system, {workload}, false, 1, 37), simulate(system, {workload}, true, 1)}) {
+    ASSERT_EQ(one.result.statistics.size(), other.result.statistics.size());
+    for (std::size_t i = 0; i < one.result.statistics.size(); ++i) {
+      ASSERT_EQ(one.result.statistics[i].count, other.result.statistics[i].count) << one.result.statistics[i].name;
+    }
+  }
+}
+
+TEST(ThreadsOnReadings, GiveTheSameStatistics) {
+  const SystemSpec system = test_system(
+      {"placement.access_counter.threshold=8", "placement.access_counter.count_at=l1", "migration.waits_for=issued",
+       "migration.transfer=fixed", "migration.retention_cycles=3000", "gpu.gmmu.update=zero-latency",
+       "gpu.cu.reorder_buffer=64", "placement.initial=first", "dispatch.policy=blocks", "link.bandwidth=8GB/s"},
+      "mmu-4gpu-counters");
+  const auto workload = page_rank();
+  const Outcome one = simulate(system, {workload}, true, 1);
+  for (const unsigned threads : {2U, 4U}) {
+    const Outcome other = simulate(system, {workload}, false, threads);
     ASSERT_EQ(one.result.statistics.size(), other.result.statistics.size());
     for (std::size_t i = 0; i < one.result.statistics.size(); ++i) {
       ASSERT_EQ(one.result.statistics[i].count, other.result.statistics[i].count) << one.result.statistics[i].name;

@@ -36,6 +36,13 @@ TEST(Placement, DistributeGivesEqualRunsAndTheRestToTheLast) {
   for (std::uint64_t p = 0; p < 10; ++p) EXPECT_EQ(placed.page(p).device(), gpu(expected[p]));
 }
 
+TEST(Placement, AllMayStartOnTheFirstGpu) {
+  const Placed placed(10, Placement::Interleave, InitialPlacement::First);
+  for (std::uint64_t p = 0; p < 10; ++p) EXPECT_EQ(placed.page(p).device(), gpu(0));
+  const Placed tables(2, Placement::Private, InitialPlacement::First);
+  for (unsigned g = 0; g < 4; ++g) EXPECT_EQ(tables.page(1, g).device(), gpu(g));
+}
+
 TEST(Placement, TooFewPagesToDistributeStayOnTheFirst) {
   const Placed placed(3, Placement::Distribute);
   for (std::uint64_t p = 0; p < 3; ++p) EXPECT_EQ(placed.page(p).device(), gpu(0));

@@ -265,6 +265,7 @@ class Rig {
       if (rig.on_answer) rig.on_answer(rig.answers.back());
     }
     void forget(PageKey, PhysPage) override {}
+    void translate_again(PageKey, PhysPage) override {}
     void drop_copies(PhysPage) override {}
     void drop_lines(PhysPage) override {}
     bool can_write_back(PhysPage) override { return !rig.line_pending || !rig.line_pending(); }

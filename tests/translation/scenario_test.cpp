@@ -36,6 +36,24 @@ TEST(Walk, BeginsWhereTheWalkCacheLetsIt) {
   EXPECT_TRUE(rig.idle());
 }
 
+// With entries of 3 bits a level, page 9 shares one of level 2 with pages 8 to 15 and one of level 3 with pages 0
+// to 63.
+TEST(Walk, BeginsFurtherUpWhereEntriesCoverLess) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.gmmu.cache.level_bits = 3;
+  Rig rig(options, 0, 1024);
+  const std::uint64_t pages[] = {9, 15, 16, 64, 512};
+  const Cycle expected[] = {512, 112, 212, 312, 412};
+  for (unsigned i = 0; i < 5; ++i) {
+    rig.own(0, pages[i]);
+    rig.ask(0, pages[i], i * 1000);
+  }
+  rig.run();
+  for (unsigned i = 0; i < 5; ++i) EXPECT_EQ(rig.answered(0, pages[i]) - i * 1000, expected[i]) << pages[i];
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
 TEST(Walk, OfLargePagesIsOneAccessShorter) {
   RigOptions options = RigOptions::mmu(1);
   options.gmmu.size.bits = kLargePageBits;
@@ -312,6 +330,32 @@ TEST(FarFault, ShortReplayEndsWithTheTable) {
   EXPECT_EQ(rig.answered(0, 9), 1562U);
 }
 
+// Without the update's walk the replay comes 101 cycles sooner, and has to walk from the same entry of the walk cache.
+TEST(FarFault, UpdateOfZeroLatencyTakesNoWalk) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.gmmu.update = UpdateHow::ZeroLatency;
+  Rig rig(options, 0, 64);
+  rig.ask(0, 9, 0);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 9), 1673U - 101U);
+  EXPECT_EQ(rig.part(LatencyComponent::GmmuUpdate), 0U);
+  EXPECT_EQ(rig.gmmu(0).walkers().stats().walks[static_cast<std::size_t>(WalkKind::Update)], 0U);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
+TEST(FarFault, WithNoWalkBehindItEndsWithThePage) {
+  RigOptions options = RigOptions::mmu(1);
+  options.gmmu.gmmu.update = UpdateHow::ZeroLatency;
+  options.gmmu.gmmu.replay = Replay::Short;
+  Rig rig(options, 0, 64);
+  rig.ask(0, 9, 0);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 9), 1673U - 101U - 111U);
+  EXPECT_EQ(rig.all_parts(), rig.latency());
+  EXPECT_TRUE(rig.idle());
+}
+
 TEST(OnTouch, FromAnotherGpu) {
   Rig rig(RigOptions::mmu(2), 0, 64);
   rig.own(1, 9);
@@ -341,6 +385,26 @@ TEST(OnTouch, FaultParksWhileThePageMoves) {
   EXPECT_EQ(rig.part(LatencyComponent::DriverParked), 2263U - 1700U);
   EXPECT_EQ(rig.mapping_of(2, 9).page.device(), DeviceId{2});
   EXPECT_EQ(rig.all_parts(), rig.latency());
+}
+
+// GPU 1's page is its own when the host hears so, at 1712; GPU 0's fault, whose host
+// walk is a short one, would be decided at 3783.
+TEST(OnTouch, RetainedPageLeavesWhenItsTimeIsOver) {
+  const auto second = [](Cycle retention) {
+    RigOptions options = RigOptions::mmu(2);
+    options.host.uvm.migration.retention = retention;
+    Rig rig(options, 0, 64);
+    rig.ask(1, 9, 0);
+    rig.ask(0, 9, 3000);
+    rig.run();
+    EXPECT_EQ(rig.part(LatencyComponent::DriverParked), retention == 10'000 ? 1712U + 10'000U - 3783U : 0U);
+    EXPECT_EQ(rig.uvm().migrations, 2U);
+    EXPECT_EQ(rig.all_parts(), rig.latency());
+    EXPECT_TRUE(rig.idle());
+    return rig.answered(0, 9);
+  };
+  EXPECT_EQ(second(2071), second(0));
+  EXPECT_EQ(second(10'000), second(0) + 1712U + 10'000U - 3783U);
 }
 
 TEST(FirstTouch, OthersMapThePageWhereItIs) {
@@ -425,6 +489,21 @@ TEST(Invalidation, WaitsForAccessesOnTheirWay) {
   EXPECT_EQ(rig.answered(0, 9), 2224U + 2500U - 1434U);
 }
 
+TEST(Invalidation, MayWaitForNoAccess) {
+  RigOptions options = RigOptions::mmu(2);
+  options.gmmu.waits = MigrationWaits::None;
+  Rig rig(options, 0, 64);
+  rig.own(1, 9);
+  rig.warm(1, 9);
+  const PhysPage frame = rig.host().driver().record({0, 9}).owner;
+  rig.at(1, 1000, [&] { rig.frames(1).enter(frame, 1); });
+  rig.at(1, 2500, [&] { rig.frames(1).leave(frame, 1); });
+  rig.ask(0, 9, 0);
+  rig.run();
+  EXPECT_EQ(rig.answered(0, 9), 2224U);
+  EXPECT_TRUE(rig.idle());
+}
+
 TEST(Invalidation, OfZeroLatencyWaitsOnlyForTheTlbs) {
   RigOptions options = RigOptions::mmu(2);
   options.gmmu.how = InvalidateHow::ZeroLatency;
@@ -484,6 +563,26 @@ TEST(AccessCounter, OfARegionAsksForThePagesTouched) {
     EXPECT_EQ(rig.host().driver().record({0, static_cast<std::uint64_t>(page)}).owner.device().value, owner) << page;
   }
   EXPECT_TRUE(rig.idle());
+}
+
+TEST(AccessCounter, RequestForARetainedPageIsDropped) {
+  const auto migrations = [](Cycle retention) {
+    RigOptions options = RigOptions::mmu(3, PagePolicy::AccessCounter);
+    options.host.uvm.migration.retention = retention;
+    Rig rig(options, 0, 64);
+    rig.own(0, 9);
+    rig.map(1, 9);
+    rig.fill_counter(1, 9, 0);
+    // GPU 2 maps the page where it is then, and has its own counter full.
+    rig.ask(2, 9, 5000);
+    rig.at(2, 9000, [&] { rig.frames(2).count_remote(rig.host().driver().record({0, 9}).owner, kThreshold); });
+    rig.run();
+    EXPECT_TRUE(rig.idle());
+    EXPECT_EQ(rig.uvm().requests_dropped, retention == 0 ? 0U : 1U);
+    return rig.uvm().migrations;
+  };
+  EXPECT_EQ(migrations(0), 2U);
+  EXPECT_EQ(migrations(20'000), 1U);
 }
 
 TEST(AccessCounter, RequestForAMovingPageIsDropped) {

@@ -32,7 +32,10 @@ inline Storm make_storm(std::uint64_t seed) {
   o.gmmu.gmmu.cache.entries = one_of({0, 2, 128});
   o.gmmu.gmmu.replay = one_of({0, 1}) == 0 ? Replay::Full : Replay::Short;
   o.gmmu.how = one_of({0, 0, 1}) == 0 ? InvalidateHow::Walk : InvalidateHow::ZeroLatency;
-  o.gmmu.setup = one_of({0, 50});
+  o.gmmu.before_transfer = one_of({0, 50});
+  o.gmmu.gmmu.update = random() % 3 == 0 ? UpdateHow::ZeroLatency : UpdateHow::Walk;
+  o.host.uvm.migration.retention = random() % 4 == 0 ? 5'000 : 0;
+  o.gmmu.gmmu.cache.level_bits = random() % 2 == 0 ? 9 : 3;
   o.host.mmu.walkers = one_of({1, 2});
   o.host.mmu.queue = one_of({1, 2});
   o.host.mmu.tlb = {one_of({1, 2, 64}), 1, 20};

@@ -263,12 +263,34 @@ void Gmmu::write_answer(const Message& message, Miss* miss) {
     }
     miss->state = MissState::Update;
   }
+  std::uint64_t note = (miss != nullptr ? kAnswersFault : 0) | (message.tells_done ? kTellsHost : 0);
+  Invalidator* invalidator = invalidations_.invalidator();
+  if (invalidator != nullptr && invalidator->cancel(message.page)) note |= kCancels;
+  if (options_.gmmu.update == UpdateHow::ZeroLatency && may_update_at_once(message.page)) {
+    update_at_once(message.page, message.mapping, note);
+    return;
+  }
   Walk& walk = walkers_.make(WalkKind::Update, message.page);
   walk.mapping = message.mapping;
-  walk.note = (miss != nullptr ? kAnswersFault : 0) | (message.tells_done ? kTellsHost : 0);
-  Invalidator* invalidator = invalidations_.invalidator();
-  if (invalidator != nullptr && invalidator->cancel(message.page)) walk.note |= kCancels;
+  walk.note = note;
   walkers_.submit(walk, WalkSource::Response);
+}
+
+/// Whether no walk is under way, or waits, that writes the page's entry: what comes later is written later.
+bool Gmmu::may_update_at_once(PageKey page) {
+  bool may = true;
+  walkers_.for_each_of(page, [&](const Walk& walk, bool) { may = may && !walk.writes(); });
+  return may;
+}
+
+void Gmmu::update_at_once(PageKey page, const Mapping& mapping, std::uint64_t note) {
+  Walk update;
+  update.kind = WalkKind::Update;
+  update.page = page;
+  update.mapping = mapping;
+  update.note = note;
+  started(update);
+  update_ended(update);
 }
 
 void Gmmu::update_ended(Walk& walk) {
@@ -303,7 +325,7 @@ void Gmmu::write_update(Walk& walk) {
   if ((walk.note & kOvertaken) == 0) {
     // Where migrations wait for nobody, accesses by way of an older mapping to the frame may have brought lines of it.
     const PhysPage frame = walk.mapping.page;
-    if (options_.ideal_migration && tracker_.page(frame) != walk.page) caches_.drop_lines(frame);
+    if (options_.leaves_accesses() && tracker_.page(frame) != walk.page) caches_.drop_lines(frame);
     tables_.grant(walk.page, walk.mapping);
   } else if (invalidations_.hides(walk.page)) {
     // The mapping is void: the entry stays hidden until the invalidation is written.
@@ -320,10 +342,10 @@ void Gmmu::write_update(Walk& walk) {
 void Gmmu::transfer(const Message& message) {
   auto* waiting = partition_.pool().allocate<TranslationPacket>();
   message.put(*waiting);
-  if (options_.setup == 0) {
+  if (options_.before_transfer == 0) {
     on_transfer(waiting);
   } else {
-    partition_.schedule(waiting, transfer_handler_, partition_.now() + options_.setup);
+    partition_.schedule(waiting, transfer_handler_, partition_.now() + options_.before_transfer);
   }
 }
 

@@ -135,6 +135,8 @@ class Gmmu final : public MissHandler,
   void walk_was_stale(PageKey page, Miss& miss);
   void fault(PageKey page, Miss& miss);
   void take_mapping(const Message& message);
+  bool may_update_at_once(PageKey page);
+  void update_at_once(PageKey page, const Mapping& mapping, std::uint64_t note);
   void update_ended(Walk& walk);
   void write_update(Walk& walk);
   void move_refused(PageKey page);

@@ -113,11 +113,12 @@ InvalidationEngine::Invalidation InvalidationEngine::shoot_down(const Message& m
   invalidation.shot_down = partition_.now() + options_.shootdown;
   invalidation.downgrade = message.kind == MessageKind::Downgrade;
   invalidation.held = tlb_.shoot_down(page);
-  const bool drained = !entry.valid() || tracker_.drain(entry.page());
+  // Without a valid entry no TLB above can hold the page.
+  if (entry.valid()) caches_.forget(page, entry.page());
+  if (entry.valid() && options_.waits != MigrationWaits::Translated) caches_.translate_again(page, entry.page());
+  const bool drained = !entry.valid() || tracker_.drain(entry.page()) || options_.waits == MigrationWaits::None;
   if (drained) invalidation.missing &= static_cast<std::uint8_t>(~kDrain);
   if (!entry.valid()) return invalidation;
-  // Without a valid entry no TLB above can hold the page.
-  caches_.forget(page, entry.page());
   if (!drained) {
     draining_[entry.page().value] = page.value;
   } else if (!invalidation.downgrade) {
@@ -195,7 +196,7 @@ void InvalidationEngine::entry_reached(PageKey page, Invalidation& invalidation)
 }
 
 void InvalidationEngine::drained(PhysPage frame) {
-  if (options_.ideal_migration) {
+  if (options_.leaves_accesses()) {
     caches_.drop_lines(frame);
     return;
   }

@@ -13,6 +13,8 @@
 //   then two things, in any order (Step):
 //     Entry       the local table's entry is invalid, or read-only: by a walk, at once, or when an Invalidator has it
 //     Drain       no access by way of the old mapping is on its way; then the L1s forget its lines
+//                 (migration.waits_for: those that have not left their compute unit may be translated again, or nobody
+//                 waits for any)
 //   acknowledged  when both are done, and not before the time that the TLBs take is over
 #pragma once
 

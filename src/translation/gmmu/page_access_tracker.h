@@ -30,6 +30,7 @@ class PageAccessTracker {
       : by_device_(devices),
         shift_(size.bits),
         threshold_(counters.threshold),
+        count_at_(counters.count_at),
         region_shift_(std::max(static_cast<unsigned>(counters.granularity), size.bits) - size.bits) {}
   void set_listener(DrainListener& listener) { listener_ = &listener; }
 
@@ -84,7 +85,9 @@ class PageAccessTracker {
   std::uint64_t lines(PhysPage frame) { return at(frame).lines; }
   void clear_users(PhysPage frame) { at(frame).users = at(frame).lines = 0; }
 
-  /// Counts accesses that leave the GPU.
+  /// Whether there are access counters, and at this place.
+  bool counts_at(CountAt place) const { return threshold_ != 0 && count_at_ == place; }
+  /// Counts accesses of a frame elsewhere.
   void count_remote(PhysPage frame, std::uint32_t accesses) {
     if (threshold_ == 0) return;
     Use& use = at(frame);
@@ -154,6 +157,7 @@ class PageAccessTracker {
   std::vector<std::vector<Use>> by_device_;
   unsigned shift_;
   std::uint32_t threshold_;
+  CountAt count_at_;
   unsigned region_shift_;  ///< pages of a counter's region; 0: one
   boost::unordered_flat_map<std::uint64_t, Region> regions_;
   DrainListener* listener_ = nullptr;

@@ -11,6 +11,8 @@ class PageCaches {
   virtual ~PageCaches() = default;
   /// A mapping of `page` to `frame` is void: the L1 TLBs forget it.
   virtual void forget(PageKey page, PhysPage frame) = 0;
+  /// Accesses that have the translation and have not left their compute units give it up: they are translated again.
+  virtual void translate_again(PageKey page, PhysPage frame) = 0;
   /// No access to a page by way of an old mapping is left: the L1s forget its lines.
   virtual void drop_copies(PhysPage page) = 0;
   /// The same where accesses by way of a newer mapping to the frame may be there too.

@@ -35,7 +35,7 @@ void AnswerSender::dispatch(const Outgoing& outgoing) {
   }
   auto* waiting = partition_.pool().allocate<TranslationPacket>();
   outgoing.message.put(*waiting);
-  partition_.schedule(waiting, transfer_handler_, partition_.now() + setup_);
+  partition_.schedule(waiting, transfer_handler_, partition_.now() + before_transfer_);
 }
 
 void AnswerSender::on_transfer(TranslationPacket* waiting) {

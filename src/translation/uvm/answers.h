@@ -24,7 +24,7 @@ class AnswerSender {
   AnswerSender(Partition& partition, const UvmOptions& options, HostTables& tables, Messenger& messenger)
       : partition_(partition),
         host_(options.host),
-        setup_(options.migration.setup),
+        before_transfer_(options.migration.before_transfer()),
         tables_(tables),
         messenger_(messenger),
         transfer_handler_(partition.add_handler<&AnswerSender::on_transfer>(this)) {}
@@ -49,7 +49,7 @@ class AnswerSender {
 
   Partition& partition_;
   DeviceId host_;
-  Cycle setup_;
+  Cycle before_transfer_;
   HostTables& tables_;
   Messenger& messenger_;
   std::vector<Batch> batches_;

@@ -25,7 +25,8 @@ UvmDriver::UvmDriver(Partition& partition, const UvmOptions& options, FrameAlloc
                       : nullptr),
       fetch_handler_(partition.add_handler<&UvmDriver::on_fetch>(this)),
       batch_handler_(partition.add_handler<&UvmDriver::on_batch>(this)),
-      act_handler_(partition.add_handler<&UvmDriver::on_act>(this)) {}
+      act_handler_(partition.add_handler<&UvmDriver::on_act>(this)),
+      retained_handler_(partition.add_handler<&UvmDriver::on_retained>(this)) {}
 
 // ------------------------------------------------------------------------------------------------------------- batches
 
@@ -121,6 +122,10 @@ void UvmDriver::decide(Fault* fault) {
     map(fault, r);
     return;
   }
+  if (action == PlacementAction::Move && is_retained(r)) {
+    retain(fault, r.stays_until);
+    return;
+  }
   if (migrations_.full()) {
     waiting_.push(fault);
     return;
@@ -131,6 +136,27 @@ void UvmDriver::decide(Fault* fault) {
   const DeviceId gpu = fault->gpu;
   migrations_.start(page, action, gpu, fault, deciding_);
   if (prefetcher_ && from_host) prefetch(page, gpu);
+}
+
+/// A page that has come to a GPU stays there for a while before another may take it.
+bool UvmDriver::is_retained(const PageRecord& r) const {
+  return partition_.now() < r.stays_until && r.owner.device() != options_.host;
+}
+
+void UvmDriver::retain(Fault* fault, Cycle until) {
+  ++retained_;
+  ++stats_.parked;
+  auto* event = partition_.pool().allocate<PointerEvent<Fault>>();
+  event->what = fault;
+  partition_.schedule(event, retained_handler_, until);
+}
+
+void UvmDriver::on_retained(PointerEvent<Fault>* event) {
+  Fault* fault = event->what;
+  partition_.pool().release(event);
+  --retained_;
+  charge(*fault, LatencyComponent::DriverParked);
+  decide(fault);
 }
 
 /// Pages that the prefetcher names follow, as long as there is room for them.
@@ -175,7 +201,7 @@ void UvmDriver::map(Fault* fault, PageRecord& r) {
 
 void UvmDriver::move_requested(const Message& message) {
   PageRecord& r = records_.of(message.page);
-  if (r.moving || r.epoch != message.mapping.epoch || r.owner.device() == message.from || r.pinned ||
+  if (r.moving || r.epoch != message.mapping.epoch || r.owner.device() == message.from || r.pinned || is_retained(r) ||
       migrations_.full() || !make_room(message.from, nullptr)) {
     ++stats_.requests_dropped;
     Message answer;

@@ -68,7 +68,9 @@ class UvmDriver final : public MigrationClient {
   /// None where nothing is fetched ahead.
   TreePrefetcher* prefetcher() { return prefetcher_.get(); }
   /// A batch that is not complete has a migration.
-  bool idle() const { return migrations_.idle() && input_.empty() && waiting_.empty() && !busy_ && handed_on_.empty(); }
+  bool idle() const {
+    return migrations_.idle() && input_.empty() && waiting_.empty() && !busy_ && handed_on_.empty() && retained_ == 0;
+  }
   std::string describe_waiting() const;
 
  private:
@@ -79,6 +81,9 @@ class UvmDriver final : public MigrationClient {
   void on_batch(Event* event);
   void on_act(Event* event);
   void decide(Fault* fault);
+  bool is_retained(const PageRecord& record) const;
+  void retain(Fault* fault, Cycle until);
+  void on_retained(PointerEvent<Fault>* event);
   void decide_all(FaultQueue faults, LatencyComponent waited);
   bool close_answered(Fault* fault, const PageRecord& record);
   void prefetch(PageKey page, DeviceId gpu);
@@ -107,9 +112,11 @@ class UvmDriver final : public MigrationClient {
   std::uint32_t fetches_ = 0;                        ///< that have been scheduled: the last one counts
   std::uint32_t deciding_ = AnswerSender::kNoBatch;  ///< per-batch: whose faults are being decided
   FaultQueue waiting_;                               ///< decided when fewer migrations are under way
+  std::uint32_t retained_ = 0;                       ///< faults that wait until a page may leave the GPU it came to
   HandlerId fetch_handler_;
   HandlerId batch_handler_;
   HandlerId act_handler_;
+  HandlerId retained_handler_;
 };
 
 }  // namespace nearfar

@@ -290,7 +290,9 @@ void Migrations::settle(PageKey page, PageRecord& r, const Migration& migration)
   r.replicas.clear();
   r.shared = false;
   r.holders.reset();
-  if (to != options_.host) r.holders.set(to.value);
+  if (to == options_.host) return;
+  r.holders.set(to.value);
+  r.stays_until = partition_.now() + options_.migration.retention;
 }
 
 /// The directory and the watch hear of a migration that ends; the record still says what was before it.

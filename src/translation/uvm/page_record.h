@@ -13,8 +13,9 @@ struct PageRecord {
   std::vector<PhysPage> replicas;  ///< and where else, when it is replicated
   GpuSet holders;                  ///< GPUs whose local table has a mapping, or is being sent one
   Epoch epoch = 0;
-  bool exists = false;  ///< it belongs to a buffer
-  bool shared = false;  ///< replicated: all mappings are read-only
+  Cycle stays_until = 0;  ///< on the GPU that it has come to (migration.retention_cycles)
+  bool exists = false;    ///< it belongs to a buffer
+  bool shared = false;    ///< replicated: all mappings are read-only
   bool moving = false;
   bool pinned = false;  ///< private to a GPU from the start
 

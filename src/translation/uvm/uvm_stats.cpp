@@ -6,8 +6,8 @@ void UvmStats::describe(StatVisitor& visitor) {
   visitor.counter("faults", "faults", "Far faults that reached the UVM driver.", faults);
   visitor.counter("batches", "batches", "Batches of far faults that the UVM driver processed.", batches);
   visitor.histogram("batch_size", "faults", "Far faults in a batch of the UVM driver.", batch_size);
-  visitor.counter("parked", "faults", "Far faults that waited in the UVM driver since their page was migrating.",
-                  parked);
+  visitor.counter("parked", "faults",
+                  "Far faults that waited in the UVM driver since their page was migrating, or was retained.", parked);
   visitor.counter("migration.count", "pages", "Pages migrated to a GPU, from the host or from another GPU.",
                   migrations);
   visitor.counter("migration.first_touches", "pages", "Pages migrated to a GPU from the host.", first_touches);

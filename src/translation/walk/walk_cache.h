@@ -1,5 +1,7 @@
 // The page-walk cache: upper-level entries of page tables, so that a walk can begin further down. Fully associative,
-// true LRU; one array for all levels, or one for each.
+// true LRU; one array for all levels, or one for each. An entry of one level above the leaf covers 2^reach pages, one
+// of the next level 2^reach times as many: 9 bits where buffers lie one behind the other, fewer as if they were
+// scattered.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -41,10 +43,13 @@ class LruSet {
 
 class WalkCache {
  public:
+  /// Bits of a page number that a level of the page table resolves.
+  static constexpr unsigned kLevelBits = 9;
+
   /// One array of `entries` for all levels.
-  explicit WalkCache(std::uint32_t entries) : arrays_(1, LruSet(entries)) {}
+  explicit WalkCache(std::uint32_t entries, unsigned reach = kLevelBits) : reach_(reach), arrays_(1, LruSet(entries)) {}
   /// An array for each level, from level 2 up.
-  explicit WalkCache(const std::vector<std::uint32_t>& entries_by_level) {
+  explicit WalkCache(const std::vector<std::uint32_t>& entries_by_level, unsigned reach = kLevelBits) : reach_(reach) {
     for (const std::uint32_t entries : entries_by_level) arrays_.emplace_back(entries);
   }
 
@@ -66,13 +71,14 @@ class WalkCache {
   void drop(const PageRange& range, unsigned leaf, unsigned root);
 
  private:
-  static std::uint64_t key(PageKey page, unsigned leaf, unsigned level) {
-    return (page.number() >> 9 * (level - leaf)) << 16 | std::uint64_t{page.pid()} << 8 | level;
+  std::uint64_t key(PageKey page, unsigned leaf, unsigned level) const {
+    return (page.number() >> reach_ * (level - leaf)) << 16 | std::uint64_t{page.pid()} << 8 | level;
   }
   std::size_t place(unsigned level) const { return arrays_.size() == 1 ? 0 : level - 2; }
   LruSet& array(unsigned level) { return arrays_[place(level)]; }
   const LruSet& array(unsigned level) const { return arrays_[place(level)]; }
 
+  unsigned reach_;
   std::vector<LruSet> arrays_;
 };
 

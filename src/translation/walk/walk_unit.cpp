@@ -9,9 +9,10 @@ namespace nearfar {
 namespace {
 
 WalkCache make_cache(const WalkersSpec& spec) {
-  if (spec.cache.unlimited) return WalkCache(LruSet::kUnlimited);
-  if (spec.cache.by_level) return WalkCache(std::vector{spec.cache.l2, spec.cache.l3, spec.cache.l4, spec.cache.l5});
-  return WalkCache(spec.cache.entries);
+  const WalkCacheSpec& cache = spec.cache;
+  if (cache.unlimited) return WalkCache(LruSet::kUnlimited, cache.level_bits);
+  if (cache.by_level) return WalkCache(std::vector{cache.l2, cache.l3, cache.l4, cache.l5}, cache.level_bits);
+  return WalkCache(cache.entries, cache.level_bits);
 }
 
 }  // namespace
