@@ -91,6 +91,7 @@ struct SystemSpec {
   AccessCounterSpec access_counter;                         // placement.access_counter
   DispatchPolicy dispatch = DispatchPolicy::Workload;       // dispatch.policy
   std::uint32_t dispatch_chunk = 1;                         // dispatch.chunk
+  Bytes kernel_arguments = 0;                               // dispatch.kernel_arguments; 0: not loaded
   MemorySpec memory;
   RemoteCache remote_cache = RemoteCache::L1;
   bool remote_host_lines = false;  // remote_cache l1l2: L2 caches keep lines of the host too

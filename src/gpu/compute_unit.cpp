@@ -18,6 +18,9 @@ Cycle widen(Cycle now, std::uint32_t low) {
                    static_cast<std::int64_t>(static_cast<std::int32_t>(low - static_cast<std::uint32_t>(now))));
 }
 
+/// What follows the loads of kernel arguments: the wait for them, and the first operation of the kernel itself.
+constexpr std::uint32_t kBehindArguments = 2;
+
 /// Lines of the host's cache that are fetched of a wavefront and of its stream's frame.
 constexpr std::size_t kWaveLines = (sizeof(Wavefront) + kHostLine - 1) / kHostLine;
 constexpr std::size_t kFrameLines = 4;
@@ -82,6 +85,8 @@ void ComputeUnit::start_group(std::uint64_t group, Cycle when) {
     wave.other_ready = 0;
     wave.loads_issued = 0;
     wave.loads_retired = 0;
+    const std::uint32_t loads = context_.arguments.loads();
+    wave.arguments_left = static_cast<std::uint16_t>(loads == 0 ? 0 : loads + kBehindArguments);
     wave.op = salu(0);  // nothing: its first operation is fetched when it starts
     sleep(wave, when);
   }
@@ -137,8 +142,29 @@ bool ComputeUnit::block(Wavefront& wave, WaveState state) {
 }
 
 void ComputeUnit::fetch(Wavefront& wave) {
-  wave.op = wave.stream.step();
+  if (wave.arguments_left != 0) {
+    fetch_argument(wave);
+  } else {
+    wave.op = wave.stream.step();
+  }
   stats_.instructions += instructions(wave.op);
+}
+
+/// Loads of kernel arguments come first. They are among the scalar instructions with which kernels begin, and so is the
+/// wait for them.
+void ComputeUnit::fetch_argument(Wavefront& wave) {
+  const std::uint32_t loads = context_.arguments.loads();
+  const std::uint32_t left = wave.arguments_left--;
+  if (left > kBehindArguments) {
+    wave.op = context_.arguments.load(loads + kBehindArguments - left);
+  } else if (left == kBehindArguments) {
+    wave.op = wait(0);
+  } else {
+    wave.op = wave.stream.step();
+    if (kind_of(wave.op) != OpKind::ScalarAlu) return;
+    const std::uint32_t counted = count_of(wave.op);
+    wave.op = salu(counted - std::min(counted, loads + 1));
+  }
 }
 
 /// Runs a wavefront until it has to wait for something.

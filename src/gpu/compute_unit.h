@@ -106,6 +106,7 @@ class alignas(kHostLine) ComputeUnit {
   void prepare_wave(const WaveEvent& event) const;
   void advance(Wavefront& wave);
   void fetch(Wavefront& wave);
+  void fetch_argument(Wavefront& wave);
   void sleep(Wavefront& wave, Cycle until);
   bool block(Wavefront& wave, WaveState state);
   bool run_arithmetic(Wavefront& wave);

@@ -70,6 +70,9 @@ void Dispatcher::start_launch(const Control& control) {
   context_.launch = &launch;
   context_.launch_index = control.value;
   context_.application = control.application;
+  if (process.arguments != nullptr) {
+    context_.arguments = process.arguments->arguments(control.value, partition_.device().value - process.first_gpu);
+  }
   if (context_.touches != nullptr) context_.touches->start(process.space->first_page(), process.space->pages());
   instructions_before_ = instructions();
   accesses_before_ = accesses();

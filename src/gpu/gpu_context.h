@@ -14,6 +14,7 @@
 #include "memory/data_oracle.h"
 #include "memory/memory_level.h"
 #include "memory/request_timeline.h"
+#include "program/kernel_arguments.h"
 #include "program/workload.h"
 #include "sim/partition.h"
 #include "stats/latency.h"
@@ -62,6 +63,7 @@ struct GpuContext {
   const AddressSpace* space = nullptr;
   const Launch* launch = nullptr;
   std::size_t launch_index = 0;
+  KernelArguments arguments;  ///< that its wavefronts load
   std::uint8_t application = 0;
 
   DeviceId device() const { return partition.device(); }

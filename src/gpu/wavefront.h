@@ -42,8 +42,9 @@ struct Wavefront {
   WaveState state = WaveState::Free;
   std::array<std::uint8_t, kLoadSlots> lines_left{};  ///< lines of a load still missing
   std::array<std::uint32_t, kLoadSlots> ready{};      ///< when a load's hits are there (low bits of the cycle)
-  PhysPage scalar_page;     ///< of its scalar load, which waited for the translation and has it now
-  bool holds_page = false;  ///< that is so: the page does not leave before the load has gone on
+  PhysPage scalar_page;              ///< of its scalar load, which waited for the translation and has it now
+  std::uint16_t arguments_left = 0;  ///< steps with which it loads kernel arguments, before its stream goes on alone
+  bool holds_page = false;           ///< that is so: the page does not leave before the load has gone on
 };
 
 using WaveQueue = Fifo<Wavefront>;

@@ -19,6 +19,7 @@ class MachineBuilder {
 
  private:
   void place_applications();
+  void load_arguments(Process& process);
   void place_buffers(Process& process);
   void make_devices();
   void make_switch_device(DataWatch* watch);
@@ -126,10 +127,21 @@ void MachineBuilder::place_applications() {
     check_workload(*process.workload, spec, process.gpus);
     if (machine_.request.check) check_has_memory_model(*process.workload, spec);
     process.steps = managed_steps(*process.workload, spec.memory);
+    load_arguments(process);
     place_buffers(process);
     machine_.processes.push_back(std::move(process));
   }
   check_memory(machine_.frames, spec);
+}
+
+/// The kernel arguments get their pages behind the program's own.
+void MachineBuilder::load_arguments(Process& process) {
+  const SystemSpec& spec = machine_.spec();
+  if (spec.kernel_arguments == 0) return;
+  auto program = std::make_shared<const WithKernelArguments>(process.workload, process.gpus, spec.page.size.bytes(),
+                                                             static_cast<std::uint32_t>(spec.kernel_arguments));
+  process.arguments = program.get();
+  process.workload = std::move(program);
 }
 
 /// Where pages lie is the system's choice, or follows from how memory is managed: with a copy of everything in the host

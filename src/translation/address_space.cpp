@@ -11,6 +11,15 @@ namespace {
 
 std::uint64_t pages_of(const Buffer& buffer) { return (buffer.bytes + kPageBytes - 1) / kPageBytes; }
 
+/// Whether these pages are of a buffer that is private to each GPU.
+bool is_in_private(const Workload& workload, const PageHome& home) {
+  return std::ranges::any_of(workload.buffers(), [&](const Buffer& buffer) {
+    const std::uint64_t first = page_of(buffer.base).value;
+    return buffer.placement == Placement::Private && home.first.value >= first &&
+           home.first.value < first + pages_of(buffer);
+  });
+}
+
 Placement effective(const Buffer& buffer, InitialPlacement policy, bool shared) {
   if (buffer.placement == Placement::Multicast) return Placement::Multicast;
   if (buffer.placement == Placement::Private && !shared) return Placement::Private;
@@ -40,8 +49,9 @@ AddressSpace::AddressSpace(const Workload& workload, InitialPlacement policy, un
   first_page_ = begin & ~whole;
   end = (end + whole) & ~whole;
   frames_.assign(end > first_page_ ? end - first_page_ : 0, kUnmapped);
-  if (policy == InitialPlacement::Workload) {
-    for (const PageHome& home : workload.page_homes()) place(home, host, frames);
+  for (const PageHome& home : workload.page_homes()) {
+    // What is private to GPUs stays with them, whatever the policy.
+    if (policy == InitialPlacement::Workload || (!shared && is_in_private(workload, home))) place(home, host, frames);
   }
   for (const Buffer& buffer : workload.buffers()) {
     place(buffer, effective(buffer, policy, shared), policy, host, frames);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "program/kernel_arguments.h"
 #include "program/workload.h"
 #include "translation/address_space.h"
 
@@ -11,7 +12,8 @@ namespace nearfar {
 
 struct Process {
   std::shared_ptr<const Workload> workload;
-  std::vector<Step> steps;  ///< the workload's, with what the management of memory adds
+  const WithKernelArguments* arguments = nullptr;  ///< it, where its wavefronts load kernel arguments
+  std::vector<Step> steps;                         ///< the workload's, with what the management of memory adds
   std::unique_ptr<AddressSpace> space;
   std::unique_ptr<AddressSpace> host_copy;  ///< the host's own copy of all buffers, where it has one
   unsigned first_gpu = 0;

@@ -20,13 +20,13 @@ namespace {
 
 /// The simulator's own, sorted by name, upper and lower case being the same.
 constexpr std::array kOwnEntries{
-    &kAes,       &kAllGather, &kAllReduce,     &kAllToAll, &kAls,    &kAtax,   &kBackProp, &kBellmanFord, &kBicg,
-    &kBs,        &kBsch,      &kC2d,           &kColor,    &kConv2d, &kCt,     &kDct,      &kDecode,      &kDh,
-    &kDiffusion, &kEqwp,      &kFft,           &kFir,      &kFw,     &kFwt,    &kGemm,     &kGemv,        &kGesummv,
-    &kHist,      &kHit,       &kHotspot,       &kIm2col,   &kJ2d,    &kJacobi, &kKm,       &kLu,          &kLud,
-    &kMm,        &kMm2,       &kMm3,           &kMt,       &kMtw,    &kMvt,    &kNw,       &kPageRank,    &kPr,
-    &kPrefill,   &kRd,        &kReduceScatter, &kResNet18, &kRs,     &kSc,     &kSc2,      &kSf,          &kSla,
-    &kSssp,      &kSt,        &kVgg16};
+    &kAes,     &kAllGather, &kAllReduce, &kAllToAll,      &kAls,    &kAtax,     &kBackProp, &kBellmanFord, &kBfs,
+    &kBicg,    &kBs,        &kBsch,      &kC2d,           &kColor,  &kConv2d,   &kCt,       &kDct,         &kDecode,
+    &kDh,      &kDiffusion, &kEqwp,      &kFft,           &kFir,    &kFw,       &kFwt,      &kGemm,        &kGemv,
+    &kGesummv, &kHist,      &kHit,       &kHotspot,       &kIm2col, &kJ2d,      &kJacobi,   &kKm,          &kLu,
+    &kLud,     &kMm,        &kMm2,       &kMm3,           &kMt,     &kMtw,      &kMvt,      &kNw,          &kPageRank,
+    &kPr,      &kPrefill,   &kRd,        &kReduceScatter, &kRelu,   &kResNet18, &kRs,       &kSc,          &kSc2,
+    &kSf,      &kSla,       &kSpmv,      &kSssp,          &kSt,     &kVgg16};
 const std::array<std::string, 4> kSizeNames{"small", "medium", "paper", "rec"};
 
 /// All that can be named, in the order of their names.

@@ -124,8 +124,8 @@ TEST(PageRank, ItemsMultiplyEvery64thEdge) {
       item.push_back({'+', offsets + 4 * row});
       for (std::uint64_t j = matrix.row[row] + k; j < matrix.row[row + 1]; j += 64) {
         item.push_back({'+', col + 4 * j});
-        item.push_back({'+', val + 4 * j});
         item.push_back({'+', x + std::uint64_t{4} * matrix.col[j]});
+        item.push_back({'+', val + 4 * j});
       }
       if (k == 0) item.push_back({'-', y + 4 * row});
     }

@@ -132,9 +132,10 @@ std::shared_ptr<const Workload> construct(const Parameters& parameters, [[maybe_
   }
 }
 
-extern const CatalogEntry kAes, kAllGather, kAllReduce, kAllToAll, kAls, kAtax, kBackProp, kBellmanFord, kBicg, kBs,
-    kBsch, kC2d, kColor, kConv2d, kCt, kDct, kDecode, kDh, kDiffusion, kEqwp, kFft, kFir, kFw, kFwt, kGemm, kGemv,
+extern const CatalogEntry kAes, kAllGather, kAllReduce, kAllToAll, kAls, kAtax, kBackProp, kBellmanFord, kBfs, kBicg,
+    kBs, kBsch, kC2d, kColor, kConv2d, kCt, kDct, kDecode, kDh, kDiffusion, kEqwp, kFft, kFir, kFw, kFwt, kGemm, kGemv,
     kGesummv, kHist, kHit, kHotspot, kIm2col, kJ2d, kJacobi, kKm, kLu, kLud, kMm, kMm2, kMm3, kMt, kMtw, kMvt, kNw,
-    kPageRank, kPr, kPrefill, kRd, kReduceScatter, kResNet18, kRs, kSc, kSc2, kSf, kSla, kSssp, kSt, kVgg16;
+    kPageRank, kPr, kPrefill, kRd, kReduceScatter, kRelu, kResNet18, kRs, kSc, kSc2, kSf, kSla, kSpmv, kSssp, kSt,
+    kVgg16;
 
 }  // namespace nearfar

@@ -79,8 +79,8 @@ class PageRank final : public Workload {
       co_yield valu(6);
       co_yield wait(0);
       co_yield valu(3);
-      co_yield val;
       co_yield gather;
+      co_yield val;
       co_yield valu(2);
       co_yield wait(0);
       co_yield valu(1);

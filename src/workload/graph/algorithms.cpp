@@ -122,6 +122,20 @@ std::vector<PushRound> fullest_rounds(std::vector<PushRound> rounds, std::uint64
   return fullest;
 }
 
+std::vector<std::uint32_t> breadth_first_levels(const Csr& graph, std::uint32_t source) {
+  std::vector<std::uint32_t> level(graph.vertices(), kUnreached);
+  std::vector<std::uint32_t> reached{source};
+  level[source] = 0;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    for (const std::uint32_t neighbour : graph.neighbours(reached[i])) {
+      if (level[neighbour] != kUnreached) continue;
+      level[neighbour] = level[reached[i]] + 1;
+      reached.push_back(neighbour);
+    }
+  }
+  return level;
+}
+
 Coloring color_rounds(const Csr& graph, std::uint64_t seed, std::uint64_t most_rounds) {
   const std::uint32_t n = graph.vertices();
   pcg64 random(seed, 11);

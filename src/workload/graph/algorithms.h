@@ -38,6 +38,10 @@ PushedPaths push_rounds_by_parts(const Csr& graph, std::uint32_t source, std::ui
 /// The `count` rounds with the most improving edges, in their order; all where `count` is 0.
 std::vector<PushRound> fullest_rounds(std::vector<PushRound> rounds, std::uint64_t count);
 
+/// How far each vertex is from the source, in edges; `kUnreached` where no path leads.
+inline constexpr std::uint32_t kUnreached = ~std::uint32_t{0};
+std::vector<std::uint32_t> breadth_first_levels(const Csr& graph, std::uint32_t source);
+
 /// Colouring by independent sets: each round colours the vertices whose random value exceeds those of all their
 /// uncoloured neighbours.
 struct Coloring {
