@@ -305,6 +305,22 @@ std::shared_ptr<Script> program(std::uint32_t groups) {
   return script;
 }
 
+Stream count_at(VirtAddr at, unsigned first_wait) {
+  for (; first_wait != 0; --first_wait) co_yield salu(1000);
+  co_yield atomic(4, lane0(at));
+  co_yield wait(0);
+}
+
+/// Two GPUs count in one word: each has to ask for the only copy.
+TEST(Umh, AtomicsAreCoherent) {
+  auto script = std::make_shared<Script>();
+  const VirtAddr counter = script->buffer(4096, Placement::Host);
+  script->launch(groups_of(2), [=](const Script&, const Wave& wave) { return count_at(counter, wave.group_x * 4); });
+  const Outcome run = simulate(test_system({}, "umh-2gpu"), {script});
+  EXPECT_EQ(run.count("host.umh.hmd.writes"), 2U);
+  EXPECT_EQ(run.count("host.umh.hmd.reads"), 0U);
+}
+
 /// Each lane changes a page of its own, of more than a stack holds; then another GPU reads it.
 Stream touch_page(VirtAddr base, std::uint64_t group, bool writes) {
   const auto at = [&](unsigned lane) { return base + (group * 64 + lane) * kPageBytes + lane * 64; };

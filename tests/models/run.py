@@ -44,7 +44,7 @@ SMALL = {
     "ideal": [Model("ideal", 1, 2, 4, 1, properties=IDEAL)],
     "nmoesi": [Nmoesi("nmoesi", "shared", ("llc", "boundary"), pairs="all"),
                Nmoesi("nmoesi", "any_sharer", ("boundary",), properties=nmoesi.LIVE)],
-    "nmoesi_l2": [Nmoesi("nmoesi_l2", "shared", ("lean",), t=1, pairs="impossible")],
+    "nmoesi_l2": [Nmoesi("nmoesi_l2", "shared", ("lean", "cpu"), t=1, pairs="impossible")],
 }
 LARGE = {
     "line": [Model("line", 1, 3, 6, 2), Model("line", 1, 2, 4, 1, gpus=3), Model("line", 2, 2, 3, 1)],
