@@ -164,7 +164,8 @@ class Workload {
   virtual std::uint64_t gpus() const { return 0; }
   /// The lanes of the wavefronts that it is made for. 0: any number.
   virtual std::uint32_t lanes() const { return 0; }
-  /// Where single pages lie, in ascending order; the others lie where their buffers' placements put them.
+  /// Where single pages lie, in ascending order; the others lie where their buffers' placements put them. A system's
+  /// own initial placement overrules them, but not in private buffers.
   virtual std::span<const PageHome> page_homes() const { return {}; }
   /// Of a workload that is one collective operation.
   virtual std::optional<CollectiveWork> collective() const { return std::nullopt; }

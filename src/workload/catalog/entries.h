@@ -1,8 +1,8 @@
 // What the catalogue and the files of its workloads know of each other: one pair of functions a workload.
 //
 // Kernels issue what the compiled kernels of the suites issue, in their order: vector and scalar arithmetic, loads,
-// stores, waits, local memory, barriers. Loads of kernel arguments are counted as scalar instructions, because the
-// argument block is no buffer and always hits.
+// stores, waits, local memory, barriers. Loads of kernel arguments are counted as scalar instructions; a machine
+// may make loads of some of them (program/kernel_arguments.h).
 #pragma once
 
 #include <algorithm>
