@@ -47,8 +47,11 @@ void DemandSyncStats::describe(StatVisitor& visitor) {
       "Bytes of changed blocks that came home on demand until the host had read the first line of a result: "
       "what one dynamic synchronization of a unified memory hierarchy takes, summed over synchronizations.",
       first_home_bytes);
-  visitor.counter("first_bound_bytes", "bytes",
-                  "Upper bound of the same: one block of each GPU, summed over synchronizations.", first_bound_bytes);
+  visitor.counter(
+      "first_bound_bytes", "bytes",
+      "Most bytes of changed blocks that may come home for the first line of a result: one block of each GPU, "
+      "summed over dynamic synchronizations of a unified memory hierarchy.",
+      first_bound_bytes);
 }
 
 void SyncStats::add_buffers(const Workload& workload) {

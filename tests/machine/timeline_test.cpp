@@ -30,8 +30,8 @@ RunRequest request_of(const SystemSpec& system, std::vector<std::shared_ptr<cons
 }
 
 const char* unit_name(TimelineUnit unit) {
-  static constexpr const char* kNames[] = {"host", "dma",   "kernel", "cu",  "l1", "scalar",
-                                           "l2",   "lines", "dram",   "out", "in", "walker"};
+  static constexpr const char* kNames[] = {"host",  "dma",       "kernel", "cu",  "l1", "scalar", "l2",
+                                           "lines", "directory", "dram",   "out", "in", "walker"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 

@@ -170,6 +170,20 @@ TEST(UmhComposition, FencesBeyondWhatSharesACacheAreRefused) {
   }
 }
 
+TEST(UmhComposition, WriteBackL1sCostDirectoriesAndMasks) {
+  const auto bits_of = [](const std::string& structure, const Names& overrides) {
+    const std::vector<DesignCost> costs = cost_of(Names{"umh"}, "umh-4gpu", overrides);
+    for (const StorageItem& item : costs.front().items) {
+      if (item.structure == structure) return item.bits;
+    }
+    return std::uint64_t{0};
+  };
+  const Names back{"umh.l1_write_policy=write_back"};
+  EXPECT_EQ(bits_of("directories of L1s in the L2", back), 8192U * (20 + 5));
+  EXPECT_EQ(bits_of("masks in the L1s", back), 20U * 256 * (16 + 3));
+  EXPECT_EQ(bits_of("masks in the L1s", {}), 0U);
+}
+
 TEST(UmhComposition, RunsOneApplication) {
   try {
     simulate(test_system({}, "umh-4gpu"), {program(), program()});

@@ -1,6 +1,8 @@
 // The unified memory hierarchy as a design: `umh` sets the management of memory, and says what its directories cost.
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "coherence/umh/hierarchy_map.h"
 #include "designs/registry.h"
 
@@ -40,7 +42,22 @@ class UnifiedMemoryHierarchy final : public PlugIn {
     masks.per_gpu = true;
     masks.bits = l2_lines * (granules + 3);
     masks.formula = fmt::format("{} lines × ({} granules + 3 state) bits", l2_lines, granules);
-    return {smd, hmd, mark, masks};
+    if (!system.umh.l1_writes_back()) return {smd, hmd, mark, masks};
+    const std::uint64_t units = system.gpu.cus() + system.gpu.shader_arrays;
+    const auto owner = static_cast<std::uint64_t>(std::bit_width(units));
+    const std::uint64_t l1_lines =
+        (system.gpu.cus() * system.gpu.l1v.size + system.gpu.shader_arrays * system.gpu.l1s.size) / system.gpu.line;
+    StorageItem sharers;
+    sharers.structure = "directories of L1s in the L2";
+    sharers.per_gpu = true;
+    sharers.bits = l2_lines * (units + owner);
+    sharers.formula = fmt::format("{} lines × ({} sharer + {} owner) bits", l2_lines, units, owner);
+    StorageItem l1_masks;
+    l1_masks.structure = "masks in the L1s";
+    l1_masks.per_gpu = true;
+    l1_masks.bits = l1_lines * (granules + 3);
+    l1_masks.formula = fmt::format("{} lines × ({} granules + 3 state) bits", l1_lines, granules);
+    return {smd, hmd, mark, masks, sharers, l1_masks};
   }
 };
 
