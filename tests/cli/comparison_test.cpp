@@ -91,7 +91,7 @@ TEST(Comparison, OfSeveralApplicationsHasARowForEach) {
   measure(comparison);
   EXPECT_DOUBLE_EQ(comparison.runs[1][1].applications[0].speedup, 8);
   const std::string table = comparison_table(comparison, Terminal{});
-  EXPECT_THAT(table, HasSubstr("\n\napplication                cycles  speedup\n"
+  EXPECT_THAT(table, HasSubstr("\n\napplication               cycles  speedup\n"
                                "W1, GPU 0: FIR  variant0     600    1.000  █████\n"
                                "                variant1      75    8.000  ███"));
   EXPECT_THAT(table, HasSubstr("\n\nW1, GPU 1: MT   variant0     800    1.000"));
