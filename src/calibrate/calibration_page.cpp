@@ -29,16 +29,21 @@ std::string state_html(const std::string& state, bool good) {
 
 std::string facts_html(const Calibration& calibration, const CalibrationSummary& summary) {
   std::vector<std::vector<std::string>> rows;
+  std::string said;  // a fact of several numbers says its sentence once
   for (const FactRow& row : summary.facts) {
-    rows.push_back({fmt::format("{}<br><small>{}{}{}</small>", escaped(row.fact), escaped(row.sentence),
-                                row.figure.empty() ? "" : " ", escaped(row.figure)),
-                    row.chosen.empty() ? "" : state_html(row.met ? "met" : "missed", row.met), escaped(row.published),
-                    escaped(row.uncertainty), escaped(row.own), escaped(row.chosen),
-                    row.chosen.empty() ? "" : fmt::format("{:.2f}", row.implausibility), escaped(row.readings),
-                    escaped(row.met_by)});
+    std::string name = escaped(row.fact);
+    if (row.sentence != said) {
+      name += fmt::format("<br><small>{}{}{}</small>", escaped(row.sentence), row.figure.empty() ? "" : " ",
+                          escaped(row.figure));
+    }
+    said = row.sentence;
+    rows.push_back({std::move(name), row.chosen.empty() ? "" : state_html(row.met ? "met" : "missed", row.met),
+                    escaped(row.published), escaped(row.chosen),
+                    row.chosen.empty() ? "" : fmt::format("{:.2f}", row.implausibility), escaped(row.own),
+                    escaped(row.readings), escaped(row.met_by), escaped(row.uncertainty)});
   }
-  return table_html({"fact", "chosen reading", "published", "σ", "system as it is", "chosen reading", "implausibility",
-                     "all readings", "met by"},
+  return table_html({"fact", "chosen reading", "published", "chosen reading", "implausibility", "system as it is",
+                     "all readings", "met by", "σ"},
                     rows, 2) +
          fmt::format(
              "<p class=\"pale\">Implausibility is the distance of the simulated mean from the published number, over "
