@@ -9,6 +9,7 @@ namespace nearfar {
 namespace {
 
 constexpr std::size_t kBins = 4;  // of a range
+constexpr double kRounding = 1e-12;
 
 /// The group of each reading by one open parameter: its value, or the quarter of the readings that its place is in.
 std::vector<std::size_t> groups_by(const Calibration& calibration, const std::vector<const ReadingOutcome*>& readings,
@@ -87,7 +88,9 @@ double main_effect(const std::vector<std::size_t>& groups, const std::vector<dou
     sums[groups[i]].first += values[i], sums[groups[i]].second += 1;
   }
   const auto degrees = static_cast<double>(sums.size()) - 1;
-  if (!(total > 0) || degrees < 1 || count - degrees - 1 < 1) return 0;
+  // A number that is the same in all readings differs from its own mean by rounding.
+  const bool varies = total > count * kRounding * kRounding * mean * mean;
+  if (!varies || degrees < 1 || count - degrees - 1 < 1) return 0;
   double between = 0;
   for (const auto& [group, sum] : sums) {
     const double own = sum.first / sum.second;

@@ -29,16 +29,21 @@ std::string state_html(const std::string& state, bool good) {
 
 std::string facts_html(const Calibration& calibration, const CalibrationSummary& summary) {
   std::vector<std::vector<std::string>> rows;
+  std::string said;  // a fact of several numbers says its sentence once
   for (const FactRow& row : summary.facts) {
-    rows.push_back({fmt::format("{}<br><small>{}{}{}</small>", escaped(row.fact), escaped(row.sentence),
-                                row.figure.empty() ? "" : " ", escaped(row.figure)),
-                    row.chosen.empty() ? "" : state_html(row.met ? "met" : "missed", row.met), escaped(row.published),
-                    escaped(row.uncertainty), escaped(row.own), escaped(row.chosen),
-                    row.chosen.empty() ? "" : fmt::format("{:.2f}", row.implausibility), escaped(row.readings),
-                    escaped(row.met_by)});
+    std::string name = escaped(row.fact);
+    if (row.sentence != said) {
+      name += fmt::format("<br><small>{}{}{}</small>", escaped(row.sentence), row.figure.empty() ? "" : " ",
+                          escaped(row.figure));
+    }
+    said = row.sentence;
+    rows.push_back({std::move(name), row.chosen.empty() ? "" : state_html(row.met ? "met" : "missed", row.met),
+                    escaped(row.published), escaped(row.chosen),
+                    row.chosen.empty() ? "" : fmt::format("{:.2f}", row.implausibility), escaped(row.own),
+                    escaped(row.readings), escaped(row.met_by), escaped(row.uncertainty)});
   }
-  return table_html({"fact", "chosen reading", "published", "σ", "system as it is", "chosen reading", "implausibility",
-                     "all readings", "met by"},
+  return table_html({"fact", "chosen reading", "published", "chosen reading", "implausibility", "system as it is",
+                     "all readings", "met by", "σ"},
                     rows, 2) +
          fmt::format(
              "<p class=\"pale\">Implausibility is the distance of the simulated mean from the published number, over "
@@ -50,18 +55,16 @@ std::string facts_html(const Calibration& calibration, const CalibrationSummary&
              calibration.cutoff);
 }
 
-std::string readings_html(const Calibration& calibration, const CalibrationSummary& summary, std::size_t all) {
+std::string readings_html(const CalibrationSummary& summary, std::size_t all) {
   std::vector<std::vector<std::string>> rows;
   for (const ReadingRow& row : summary.readings) {
-    rows.push_back({escaped(row.name), state_html(row.state, row.remains), escaped(row.values), escaped(row.worst),
+    rows.push_back({escaped(row.name), state_html(row.state, row.remains), escaped(row.differs), escaped(row.worst),
                     escaped(row.max), escaped(row.mean), escaped(row.draws)});
   }
-  std::vector<std::string> names;
-  for (const OpenParameter& parameter : calibration.open) names.push_back(parameter.name);
-  std::string out =
-      fmt::format("<p class=\"pale\">{} of {} readings, the lowest mean implausibility first. Values are of {}.</p>\n",
-                  summary.readings.size(), all, escaped(fmt::format("{}", fmt::join(names, ", "))));
-  out += table_html({"reading", "", "values", "worst number", "largest", "mean", "draws"}, rows, 4);
+  std::string out = fmt::format("<p class=\"pale\">{} of {} readings, the lowest mean implausibility first.</p>\n",
+                                summary.readings.size(), all);
+  out += table_html(
+      {"reading", "", "what differs from the system as it is", "worst number", "largest", "mean", "draws"}, rows, 4);
   if (!summary.not_judged.empty())
     out += "<details><summary>readings that could not be judged</summary>\n" + list_html(summary.not_judged) +
            "</details>\n";
@@ -151,7 +154,7 @@ std::string calibration_html(const Calibration& calibration, const std::vector<R
   std::vector<PageSection> sections;
   sections.push_back({"facts", "Facts of the baseline", facts_html(calibration, summary)});
   sections.push_back({"readings", "Readings",
-                      readings_html(calibration, summary, analysis.order.size()) +
+                      readings_html(summary, analysis.order.size()) +
                           figure_html(implausibility_figure(calibration, outcomes, analysis))});
   sections.push_back(
       {"parameters", "What matters", parameters_html(calibration, summary, sensitivity_figure(calibration, analysis))});

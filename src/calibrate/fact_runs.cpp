@@ -46,6 +46,12 @@ FactValue set_against(Relation relation, double value, double base) {
   return ratio;
 }
 
+/// A result leaves histograms without samples out: then there is nothing to take a share of.
+bool only_histograms_missing(const Expression& expression, const Statistics& statistics) {
+  return std::ranges::all_of(
+      expression.names(), [&](const Expression::Name& name) { return name.histogram || statistics.find(name.text); });
+}
+
 class TrialReader {
  public:
   TrialReader(const Calibration& calibration, const Trial& trial, const StudyResults& results)
@@ -72,6 +78,9 @@ class TrialReader {
     const StoredResult* result = result_of(variant, workload);
     if (result == nullptr) return std::nullopt;
     const FactValue value = expression.evaluate(result->statistics);
+    if (!value && only_histograms_missing(expression, result->statistics)) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
     if (!value && outcome_.problem.empty())
       outcome_.problem = "`" + expression.text() + "` is not in the result of " + workload;
     return value;

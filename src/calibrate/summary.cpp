@@ -83,11 +83,23 @@ class Summarizer {
     return row;
   }
 
+  /// "link.bandwidth 16GB/s; dispatch.policy blocks": what is not as the system has it.
+  std::string differences(const Reading& reading) const {
+    const std::vector<std::string> own = value_labels(calibration_, own_reading(calibration_));
+    const std::vector<std::string> labels = value_labels(calibration_, reading);
+    std::vector<std::string> differ;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      if (labels[i] != own[i]) differ.push_back(calibration_.open[i].name + " " + labels[i]);
+    }
+    return differ.empty() ? "nothing" : fmt::format("{}", fmt::join(differ, "; "));
+  }
+
   ReadingRow reading_row(std::size_t i) const {
     const ReadingOutcome& outcome = outcomes_[i];
     ReadingRow row;
     row.name = outcome.reading.name;
     row.values = fmt::format("{}", fmt::join(value_labels(calibration_, outcome.reading), ", "));
+    row.differs = differences(outcome.reading);
     row.max = fmt::format("{:.2f}", outcome.all.max), row.mean = fmt::format("{:.2f}", outcome.all.mean);
     if (!targets_.empty()) row.worst = target_name(calibration_, targets_[outcome.all.worst]);
     row.draws = std::to_string(outcome.values.empty() ? 0 : outcome.values.front().draws);

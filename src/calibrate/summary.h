@@ -19,7 +19,7 @@ struct FactRow {
 };
 
 struct ReadingRow {
-  std::string name, values, max, mean, worst, draws, state;
+  std::string name, values, differs, max, mean, worst, draws, state;
   bool remains = false;
 };
 

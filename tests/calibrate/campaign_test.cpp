@@ -170,7 +170,7 @@ TEST(CalibrationPage, ShowsFactsReadingsWhatMattersAndWhatContradicts) {
       calibration_html(calibration, outcomes, analyse(calibration, outcomes), {"1.2", "abc", "x.db"});
   EXPECT_THAT(page,
               AllOf(HasSubstr("Calibration of Made up"), HasSubstr("Facts of the baseline"), HasSubstr("What matters"),
-                    HasSubstr("link.bandwidth"), HasSubstr("anything between"), HasSubstr("<svg")));
+                    HasSubstr("link.bandwidth 16GB/s"), HasSubstr("anything between"), HasSubstr("<svg")));
   EXPECT_THAT(outcomes_csv(calibration, outcomes), HasSubstr("\nown,1,as it is,a,10,"));
 }
 

@@ -63,6 +63,8 @@ TEST(MainEffect, IsTheShareThatGroupsExplainBeyondChance) {
   EXPECT_EQ(main_effect({0, 1, 0, 1}, {1, 1, 5, 5}), 0);
   EXPECT_EQ(main_effect({0, 0, 0}, {1, 2, 3}), 0);
   EXPECT_EQ(main_effect({}, {}), 0);
+  const double up = std::nextafter(0.1, 1);
+  EXPECT_EQ(main_effect({0, 0, 1, 1}, {0.1, 0.1, up, up}), 0) << "a number that is the same but for rounding";
 }
 
 }  // namespace
