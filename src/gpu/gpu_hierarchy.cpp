@@ -58,9 +58,9 @@ GpuHierarchy::GpuHierarchy(Partition& partition, const SystemSpec& spec, const T
     smd.geometry = map_.geometry();
     slices_[s].l2 = std::make_unique<nmoesi::LineCache>(l2, *this, this);
     slices_[s].smd = std::make_unique<nmoesi::StackDirectory>(smd, map_.home(0), map_.homes(), *this, this);
-    slices_[s].stack =
-        std::make_unique<DirectoryMemory>(spec.gpu.dram.channel_bandwidth.bytes_per_second, spec.gpu.clock.hertz,
-                                          spec.umh.row_cycles, spec.gpu.dram.banks, spec.gpu.dram.row);
+    slices_[s].stack = std::make_unique<DirectoryMemory>(
+        spec.gpu.dram.channel_bandwidth.bytes_per_second, spec.gpu.clock.hertz, spec.umh.row_cycles,
+        spec.umh.bank_conflicts ? spec.gpu.dram.banks : 0, spec.gpu.dram.row);
   }
   if (spec.umh.l1_writes_back()) l1s_ = std::make_unique<WriteBackL1s>(spec, map_, *this, *this);
 }

@@ -37,6 +37,9 @@ void UmhSpec::describe(Section& section) {
   section.cycles("row_cycles", row_cycles, {1, 1000},
                  "Precharge, activation and column access of a stacked memory, which each access through its directory "
                  "takes.");
+  section.flag("bank_conflicts", bank_conflicts,
+               "A row cycle of a stacked memory keeps its bank from the next access; if false it is latency alone, and "
+               "only the data bus bounds how many accesses there are.");
   section.choice<UmhL1>("l1_write_policy", l1,
                         {{"write_through", UmhL1::WriteThrough}, {"write_back", UmhL1::WriteBack}},
                         "What L1 caches are in a unified memory hierarchy: with write_through the baseline's, whose "

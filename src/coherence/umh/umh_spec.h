@@ -40,6 +40,7 @@ struct UmhSpec {
   Bytes interleave = 0;  // 0: as large as a block
   Bytes granule = 4;
   Cycle row_cycles = 34;  // precharge, activation and column access of a stack
+  bool bank_conflicts = true;
   UmhL1 l1 = UmhL1::WriteThrough;
   SmdSpec smd;
   HmdSpec hmd;
