@@ -111,7 +111,7 @@ TEST(SearchPath, BothEndingsAreFiles) {
   EXPECT_TRUE(is_yaml_path("b.yml"));
   EXPECT_FALSE(is_yaml_path("yaml"));
   const TempSystems temp;
-  write(temp.root() / "own.yml", "base: ideal-4gpu\n");
+  write(temp.root() / "own.yml", "gpus: 2\n");
   EXPECT_EQ(failure((temp.root() / "own.yml").string()), "");
   EXPECT_THAT(names_in(temp.root()), ElementsAre("own"));
   EXPECT_THAT(names_in(temp.root() / "nowhere"), Not(Contains("own")));
