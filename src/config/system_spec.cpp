@@ -115,7 +115,7 @@ void SystemSpec::describe(Section& section) {
   dispatching.bytes("kernel_arguments", kernel_arguments, {0, 4_KiB},
                     "Kernel arguments that each wavefront loads before all else, in scalar loads of 16 bytes, behind "
                     "one of its dispatch packet, instead of as many of its first scalar instructions; each GPU has "
-                    "both in its memory, in pages that are new for every launch. 0 loads neither.");
+                    "both in its memory, in pages that are new for every launch, and 0 loads neither.");
   section.child("memory", memory, "How data gets to the GPUs and back.");
   section.choice<RemoteCache>(
       "remote_cache", remote_cache, {{"none", RemoteCache::None}, {"l1", RemoteCache::L1}, {"l1l2", RemoteCache::L1L2}},

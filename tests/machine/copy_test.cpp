@@ -134,7 +134,9 @@ TEST(Copy, OfManyChunksWithinTheHostTakesTurns) {
   program.script->add_copy_in(data);
   const Outcome run = simulate(test_system({"host.dma.chunk=128B", "host.dma.outstanding=4"}), {program.script}, false);
   EXPECT_EQ(run.count("copies.chunks"), (16U << 20) / 128);
-  EXPECT_EQ(run.result.cycles, (16U << 20) / 128 / 4);
+  // Chunks are written no faster than the host's memory takes them: 16 MiB at 76.8 GB/s, but for what waits in its
+  // queues at the end.
+  EXPECT_NEAR(static_cast<double>(run.result.cycles), (16U << 20) / 76.8, 500);
 }
 
 /// A kernel's loads wait for memory when a copy overwrites their lines: they must not bring the old ones into the
