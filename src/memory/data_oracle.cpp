@@ -661,9 +661,7 @@ void DataWatch::multicast_loaded(DeviceId source, RecordId id, PhysLine line) {
 // --------------------------------------------------------------------------------------- unified memory hierarchy
 
 /// Later ones are larger, and no two devices have the same.
-LineVersion DataWatch::next_version() {
-  return (partition_.now() + 1) * oracle_.devices() + partition_.device().value;
-}
+LineVersion DataWatch::next_version() { return (partition_.now() + 1) * oracle_.devices() + partition_.device().value; }
 
 void DataWatch::unified_store(RecordId id, PhysLine line, LineImage& copy) {
   Record& asked = record(id);
