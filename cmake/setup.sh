@@ -22,24 +22,60 @@ missing_packages() {
     paste -sd ' '
 }
 
+# Boost's headers from 1.81 on. Debian 12 has them in a package that conflicts with its usual Boost 1.74, which
+# libboost-dev and what depends on it bring (python3-scipy, for one). Beside that one, they are unpacked to build/boost.
+boost_beside=$root/build/boost
+export CMAKE_PREFIX_PATH=$boost_beside/usr${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}
+
+# The version of Boost whose headers are in a folder, such as 108100; 0 if there is none.
+boost_version() {
+  local version
+  version=$(sed -n 's/^#define BOOST_VERSION \([0-9]*\)$/\1/p' "$1/boost/version.hpp" 2>/dev/null || true)
+  printf '%s' "${version:-0}"
+}
+
+unpack_boost() {
+  local folder=$boost_beside.new
+  say "an older Boost is installed; unpacking the headers of 1.81 into build/boost beside it"
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  chmod 777 "$folder" # apt-get downloads as a user of its own
+  (cd "$folder" && apt-get download -qq libboost1.81-dev >&2 && dpkg-deb -x libboost1.81-dev_*.deb .) ||
+    fail "the package libboost1.81-dev could not be fetched with apt-get download"
+  rm -rf "$folder"/libboost1.81-dev_*.deb "$boost_beside"
+  chmod 755 "$folder"
+  mv "$folder" "$boost_beside"
+}
+
 # Installs what the given groups need and is not there.
 need_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     say "this is not a Debian system; going on with the tools and libraries that are here (cmake/packages.txt names them)"
     return
   fi
-  local -a missing as_root=()
-  read -ra missing < <(missing_packages "$@") || true
-  ((${#missing[@]})) || return 0
+  local -a missing=() as_root=()
+  local package unpack=''
+  for package in $(missing_packages "$@"); do
+    if [[ $package == libboost1.81-dev ]]; then
+      (($(boost_version "$boost_beside/usr/include") < 108100 && $(boost_version /usr/include) < 108100)) || continue
+      [[ -e /usr/include/boost/version.hpp ]] && unpack=yes && continue
+    fi
+    missing+=("$package")
+  done
+  ((${#missing[@]})) || [[ -n $unpack ]] || return 0
   local install="apt-get install --no-install-recommends ${missing[*]}"
   if ((EUID != 0)); then
-    command -v sudo >/dev/null ||
+    if command -v sudo >/dev/null; then
+      as_root=(sudo)
+    elif ((${#missing[@]})); then
       fail "these Debian packages are missing and there is no sudo; as root, run: apt-get update && $install"
-    as_root=(sudo)
+    fi
   fi
-  say "installing missing Debian packages: ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive
   "${as_root[@]}" apt-get update -qq >&2 || say "apt-get update failed; going on with the package lists that are here"
+  [[ -z $unpack ]] || unpack_boost
+  ((${#missing[@]})) || return 0
+  say "installing missing Debian packages: ${missing[*]}"
   "${as_root[@]}" "$root/cmake/install_packages.sh" "${missing[@]}" >&2 ||
     fail "the packages could not be installed; the command was: $install"
 }
