@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <exception>
 #include <thread>
@@ -25,7 +26,7 @@ constexpr unsigned kSpins = 2000;
 
 /// What is known of a window, or of a thread's share of it, when it has been run.
 struct alignas(64) Bulletin {
-  Cycle next = kNever;  ///< earliest event or message
+  Cycle next = kNever;  ///< earliest message sent; of a whole window, earliest event or message
   Partition::Progress progress;
   std::uint64_t events = 0;
   bool failed = false;
@@ -121,9 +122,58 @@ class Sharing {
   Clock::time_point until_{};    ///< until when it goes on alone
 };
 
-/// A partition's last call: whoever raises it runs the partition.
-struct alignas(64) Claim {
-  std::atomic<std::uint32_t> call{0};
+/// The last call that a partition has been offered in, and whether somebody has taken it: whoever takes it runs it.
+class alignas(64) Claim {
+ public:
+  void offer(std::uint32_t call) { state_.store(2 * std::uint64_t{call}, std::memory_order_relaxed); }
+  bool take(std::uint32_t call) {
+    std::uint64_t offered = 2 * std::uint64_t{call};
+    return state_.load(std::memory_order_relaxed) == offered &&
+           state_.compare_exchange_strong(offered, offered + 1, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> state_{1};
+};
+
+/// Who has mail from whom, a bit each: what partitions have sent in one window. Several threads may note mail at once;
+/// a row is read and cleared by whoever runs its destination, a window later.
+class Mail {
+ public:
+  explicit Mail(std::size_t partitions)
+      : words_((partitions + 63) / 64), senders_(partitions * words_), any_(partitions) {}
+
+  /// `alone` if no other thread notes mail now.
+  void note(std::size_t destination, std::size_t source, bool alone) {
+    std::atomic<std::uint64_t>& word = senders_[destination * words_ + source / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (source % 64);
+    if (alone) {
+      word.store(word.load(std::memory_order_relaxed) | bit, std::memory_order_relaxed);
+    } else {
+      word.fetch_or(bit, std::memory_order_relaxed);
+    }
+    any_[destination].store(1, std::memory_order_relaxed);
+  }
+  bool any(std::size_t destination) const { return any_[destination].load(std::memory_order_relaxed) != 0; }
+
+  /// Visits the senders of mail to a partition in their order, and forgets them.
+  template <class Visit>
+  void take(std::size_t destination, Visit visit) {
+    if (!any(destination)) return;
+    any_[destination].store(0, std::memory_order_relaxed);
+    for (std::size_t w = 0; w < words_; ++w) {
+      std::atomic<std::uint64_t>& word = senders_[destination * words_ + w];
+      std::uint64_t left = word.load(std::memory_order_relaxed);
+      if (left == 0) continue;
+      word.store(0, std::memory_order_relaxed);
+      for (; left != 0; left &= left - 1) visit(w * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+    }
+  }
+
+ private:
+  std::size_t words_;  ///< of a row
+  std::vector<std::atomic<std::uint64_t>> senders_;
+  std::vector<std::atomic<std::uint8_t>> any_;
 };
 
 /// One run: the state that its threads share, and the loops that they run.
@@ -139,11 +189,14 @@ class Session {
         watchdog_(options.watchdog, options.oldest),
         sharing_(options.share_from),
         bulletins_(threads),
+        mail_{Mail(partitions.size()), Mail(partitions.size())},
+        next_(partitions.size()),
+        busy_(partitions.size()),
         claims_(partitions.size()),
         errors_(partitions.size()) {
-    for (auto& round : has_mail_) round.resize(partitions.size() * partitions.size());
     for (std::size_t p = 0; p < partitions.size(); ++p) {
       partitions[p]->turn_outboxes(written_before(0));
+      progress_ += partitions[p]->progress();
       publish(p, bulletins_[0], written_before(0));
     }
   }
@@ -153,6 +206,9 @@ class Session {
     for (windows_ = 0;; ++windows_) {
       Bulletin all;
       for (const Bulletin& one : bulletins_) all.add(one);
+      for (const Cycle next : next_) all.next = std::min(all.next, next);
+      progress_ += all.progress;
+      all.progress = progress_;
       if (all.failed || between_error_ || all.next == kNever) break;
       outcome_ = watchdog_.judge(all);
       if (outcome_ != Engine::Outcome::Drained) break;
@@ -161,10 +217,12 @@ class Session {
       Task task{windows_, all.next + options_.window};
       watchdog_.ask(task, all.next);
       for (Bulletin& one : bulletins_) one = {};
-      if (threads_ > 1 && sharing_.worthwhile(all.events)) {
-        share(task);
+      find_busy(task);
+      alone_ = threads_ == 1 || !sharing_.worthwhile(all.events) || busy_count_ < 2;
+      if (alone_) {
+        for (std::size_t i = 0; i < busy_count_; ++i) run_partition(busy(i), task, bulletins_[0]);
       } else {
-        for (std::size_t p = 0; p < partitions_.size(); ++p) run_partition(p, task, bulletins_[0]);
+        share(task);
       }
     }
     over_.store(true, std::memory_order_relaxed);
@@ -200,18 +258,27 @@ class Session {
   static std::size_t written_in(std::uint64_t window) { return window % 2; }
   static std::size_t written_before(std::uint64_t window) { return (window + 1) % 2; }
 
-  /// Whether `destination` finds mail of `source` in outbox `box`. By destination, so that each reads one short row.
-  std::uint8_t& has_mail(std::size_t box, std::size_t destination, std::size_t source) {
-    return has_mail_[box][destination * partitions_.size() + source];
-  }
-
-  /// Tells the others of a partition's mail in outbox `box`, and adds what they have to know to a bulletin.
+  /// Tells the others of a partition's mail in outbox `box`, and when it is to be run next.
   void publish(std::size_t p, Bulletin& bulletin, std::size_t box) {
     Partition& partition = *partitions_[p];
-    for (const DeviceId to : partition.outbox(box).destinations()) has_mail(box, to.value, p) = 1;
-    bulletin.next = std::min({bulletin.next, partition.next_time(), partition.take_earliest_sent()});
-    bulletin.progress += partition.progress();
+    for (const DeviceId to : partition.outbox(box).destinations()) mail_[box].note(to.value, p, alone_);
+    next_[p] = partition.next_time();
+    bulletin.next = std::min(bulletin.next, partition.take_earliest_sent());
   }
+
+  /// Lists the partitions that have something to do in a window. One without events and mail would do nothing: it costs
+  /// nothing, but for a look at when it is to be run next.
+  void find_busy(const Task& task) {
+    const bool all = task.ask_computes || task.ask_starves;
+    const Mail& mail = mail_[written_before(task.window)];
+    std::size_t count = 0;
+    for (std::size_t p = 0; p < partitions_.size(); ++p) {
+      if (!all && next_[p] >= task.end && !mail.any(p)) continue;
+      busy_[count++].store(static_cast<std::uint32_t>(p), std::memory_order_relaxed);
+    }
+    busy_count_.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
+  }
+  std::size_t busy(std::size_t i) const { return busy_[i].load(std::memory_order_relaxed); }
 
   /// Looks at an atomic for a short time, then sleeps until it is as wished; whoever changes it has to notify. False if
   /// it slept.
@@ -233,19 +300,21 @@ class Session {
     calls_.notify_all();
   }
 
-  /// Runs a window on all threads that come to the call. It ends when all partitions have been run, by whomever.
+  /// Runs a window on all threads that come to the call. It ends when all busy partitions have been run, by whomever.
   void share(const Task& task) {
     ++shared_windows_;
+    const std::uint32_t count = busy_count_.load(std::memory_order_relaxed);
+    const std::uint32_t call = calls_.load(std::memory_order_relaxed) + 1;
+    for (std::size_t i = 0; i < count; ++i) claims_[busy(i)].offer(call);
     window_.store(task.window, std::memory_order_relaxed);
     end_.store(task.end, std::memory_order_relaxed);
     asked_.store((task.ask_computes ? 1U : 0U) | (task.ask_starves ? 2U : 0U), std::memory_order_relaxed);
     finished_.store(0, std::memory_order_relaxed);
     call_others();
     const Sharing::Clock::time_point begin = Sharing::Clock::now();
-    run_claimed(0, calls_.load(std::memory_order_relaxed));
+    run_claimed(0, call);
     const Sharing::Clock::time_point end = Sharing::Clock::now();
-    const auto all = static_cast<std::uint32_t>(partitions_.size());
-    if (wait_until(finished_, [all](std::uint32_t finished) { return finished == all; })) return;
+    if (wait_until(finished_, [count](std::uint32_t finished) { return finished == count; })) return;
     std::uint64_t events = 0;
     for (unsigned t = 1; t < threads_; ++t) events += bulletins_[t].events;
     const std::uint64_t own = bulletins_[0].events;
@@ -256,23 +325,24 @@ class Session {
   /// Runs partitions until all have been taken: this thread's own first, whose state its core is likely to hold, then
   /// what the others have left. What a partition does depends on its mail alone, so it is the same whoever runs it.
   ///
-  /// A thread may be late and see the task of a later call, or none of its partitions left. Who gets a partition of a
-  /// call has seen the task of that call: it is changed only when all of its partitions have been run.
+  /// A thread may be late and see the task and the partitions of a later call, or none left. Who takes a partition of a
+  /// call has seen the task of that call: it is changed only when all partitions that were offered have been run.
   void run_claimed(unsigned thread, std::uint32_t call) {
     const unsigned asked = asked_.load(std::memory_order_relaxed);
     const Task task{window_.load(std::memory_order_relaxed), end_.load(std::memory_order_relaxed), (asked & 1U) != 0,
                     (asked & 2U) != 0};
+    const std::uint32_t count = busy_count_.load(std::memory_order_relaxed);
     std::uint32_t ran = 0;
     for (unsigned turn = 0; turn < threads_; ++turn) {
-      for (std::size_t p = (thread + turn) % threads_; p < partitions_.size(); p += threads_) {
-        std::uint32_t before = call - 1;
-        if (!claims_[p].call.compare_exchange_strong(before, call, std::memory_order_relaxed)) continue;
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t p = busy(i);
+        if (p % threads_ != (thread + turn) % threads_ || !claims_[p].take(call)) continue;
         run_partition(p, task, bulletins_[thread]);
         ++ran;
       }
     }
     if (ran == 0) return;
-    if (finished_.fetch_add(ran, std::memory_order_acq_rel) + ran == partitions_.size()) finished_.notify_one();
+    if (finished_.fetch_add(ran, std::memory_order_acq_rel) + ran == count) finished_.notify_one();
   }
 
   /// An exception is kept by partition, so that the same one comes out on any number of threads.
@@ -289,19 +359,17 @@ class Session {
     Partition& partition = *partitions_[p];
     const std::size_t arrived = written_before(task.window);
     const std::uint64_t events = partition.events();
+    const Partition::Progress progress = partition.progress();
     if (watched_[p] != nullptr) {
       if (task.ask_computes) bulletin.computes |= watched_[p]->computes();
       if (task.ask_starves) bulletin.starves |= watched_[p]->starves();
     }
     partition.begin_window(written_in(task.window));
-    for (std::size_t source = 0; source < partitions_.size(); ++source) {
-      std::uint8_t& mail = has_mail(arrived, p, source);
-      if (mail != 0) partition.receive(partitions_[source]->outbox(arrived));
-      mail = 0;
-    }
+    mail_[arrived].take(p, [&](std::size_t source) { partition.receive(partitions_[source]->outbox(arrived)); });
     partition.run(task.end);
     publish(p, bulletin, written_in(task.window));
     bulletin.events += partition.events() - events;
+    bulletin.progress += partition.progress() - progress;
   }
 
   /// Does what is to be done between windows; whether the run goes on.
@@ -333,8 +401,13 @@ class Session {
   const unsigned spins_;
   Watchdog watchdog_;
   Sharing sharing_;
-  std::vector<Bulletin> bulletins_;                    ///< by thread: of the partitions that it ran
-  std::array<std::vector<std::uint8_t>, 2> has_mail_;  ///< by outbox, destination and source
+  std::vector<Bulletin> bulletins_;               ///< by thread: of the partitions that it ran
+  std::array<Mail, 2> mail_;                      ///< by outbox
+  std::vector<Cycle> next_;                       ///< by partition: its earliest event or arrival
+  Partition::Progress progress_;                  ///< of all partitions
+  bool alone_ = true;                             ///< no other thread runs a partition now
+  std::vector<std::atomic<std::uint32_t>> busy_;  ///< partitions with something to do in this window
+  std::atomic<std::uint32_t> busy_count_{0};
   std::vector<Claim> claims_;
   std::vector<std::exception_ptr> errors_;  ///< by partition
   std::exception_ptr between_error_;

@@ -155,6 +155,9 @@ class Partition {
       groups += other.groups;
       return *this;
     }
+    friend Progress operator-(const Progress& a, const Progress& b) {
+      return {a.steps - b.steps, a.accesses - b.accesses, a.groups - b.groups};
+    }
   };
   Progress& progress() { return progress_; }
 

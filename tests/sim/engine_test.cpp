@@ -338,6 +338,7 @@ double play(unsigned threads, Cycle until, std::uint64_t share_from, std::uint64
   left.stop_progress_at(until);
   right.stop_progress_at(until);
   left.serve();
+  right.serve();  // a ball of its own: both have something to do in every window
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(engine.run(options(threads, kLatency, 1000, share_from)), Engine::Outcome::NoProgress);
   shared = engine.shared_windows();
@@ -346,10 +347,47 @@ double play(unsigned threads, Cycle until, std::uint64_t share_from, std::uint64
 
 TEST(Engine, ThreadsAreNotCalledToWindowsWithFewEvents) {
   std::uint64_t shared = 1;
-  play(2, 40'000, 2, shared);
+  play(2, 40'000, 3, shared);
   EXPECT_EQ(shared, 0U);
   play(2, 40'000, 1, shared);
   EXPECT_GT(shared, 0U);
+}
+
+/// Counts the windows in which a partition is run.
+struct Windows final : NetworkPort {
+  explicit Windows(Partition& of) : partition(of) { partition.set_network(this); }
+  void arrive(Event* message) override { partition.deliver(message); }
+  void all_arrived(Cycle) override {}
+  void end_window(Cycle) override { ++run; }
+  Cycle next_time() const override { return kNever; }
+
+  Partition& partition;
+  std::uint64_t run = 0;
+};
+
+TEST(Engine, APartitionWithoutEventsAndMailIsNotRun) {
+  constexpr std::size_t kPartitions = 130;  // more than a word of bits has
+  for (const unsigned threads : {1U, 3U}) {
+    Engine engine(kPartitions);
+    Ball left(engine.partition(1), kPartitions - 1);
+    Ball right(engine.partition(kPartitions - 1), 1);
+    Ball loner(engine.partition(65), 65);
+    std::deque<Windows> windows;
+    for (std::size_t p = 0; p < kPartitions; ++p) windows.emplace_back(engine.partition(p));
+    left.stop_progress_at(40'000);
+    right.stop_progress_at(40'000);
+    left.serve();
+    EXPECT_EQ(engine.run(options(threads, kLatency, 1000, 1)), Engine::Outcome::NoProgress);
+    EXPECT_GT(engine.windows(), 500U);
+    for (std::size_t p = 0; p < kPartitions; ++p) {
+      if (p == 1 || p == kPartitions - 1) {
+        EXPECT_GE(windows[p].run, engine.windows() / 2 - 2) << p;
+        EXPECT_LE(windows[p].run, engine.windows() / 2 + 5) << p << ": only when the ball is there";
+      } else {
+        EXPECT_LE(windows[p].run, 3U) << p << ": only when it is asked whether it computes";
+      }
+    }
+  }
 }
 
 /// Other processes want all cores, more than once. A thread that is stopped must not hold up the others for long, nor
