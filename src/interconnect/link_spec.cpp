@@ -54,22 +54,29 @@ void LinkSpec::describe(Section& section) {
       {{"switch", TopologyKind::Switch},
        {"all-to-all", TopologyKind::AllToAll},
        {"ring", TopologyKind::Ring},
-       {"pcie-tree", TopologyKind::PcieTree}},
+       {"pcie-tree", TopologyKind::PcieTree},
+       {"fat-tree", TopologyKind::FatTree}},
       "How devices are connected: switch is a port of each device into one switch, all-to-all a link for each pair, "
-      "ring links to both neighbours, and pcie-tree switches under a root complex.");
+      "ring links to both neighbours, pcie-tree switches under a root complex, and fat-tree levels of switches that "
+      "together never block.");
   section.cycles("latency", latency, {1, 1'000'000},
                  "Latency of a link, one way and per hop, from first bit out to first bit in.");
   section.cycles(
       "host_latency", host_latency, {0, 1'000'000},
-      "With topologies switch and all-to-all, the latency of links to and from the host; 0 is that of `latency`.");
+      "With topologies switch, all-to-all and fat-tree, the latency of links to and from the host; 0 is that of "
+      "`latency`, with fat-tree that to the farthest GPU.");
   section.cycles("switch_latency", switch_latency, {0, 1'000'000},
-                 "With topology pcie-tree, the latency that each switch adds.");
+                 "With topology pcie-tree, the latency that each switch adds; with fat-tree, that of each switch on "
+                 "the way beyond the first one, and of the link to it.");
   section.bandwidth("bandwidth", bandwidth, {Bandwidth{1'000'000}, 100'000_GBps},
                     "Bandwidth of one direction of one link, after line coding.");
-  section.flag("host_port_per_gpu", host_port_per_gpu,
-               "With topology switch, if true, the host has a port for each GPU; if false, one for all.");
+  section.flag(
+      "host_port_per_gpu", host_port_per_gpu,
+      "With topologies switch and fat-tree, if true, the host has a port for each GPU; if false, one for all.");
   section.integer("gpus_per_switch", gpus_per_switch, {1, kMaxGpus}, "GPUs",
-                  "With topology pcie-tree, the number of GPUs under one switch.");
+                  "With topologies pcie-tree and fat-tree, the number of GPUs under one switch.");
+  section.integer("switch_radix", switch_radix, {2, kMaxGpus}, "switches",
+                  "With topology fat-tree, the number of switches of one level under a switch of the next.");
   section.bytes("header", header, {0, 4_KiB}, "Packet overhead of a request or control message.");
   section.bytes("reply_header", reply_header, {0, 4_KiB}, "Packet overhead of a reply or acknowledgement.");
   section.integer_or_auto("credits", credits, {1, 65'536}, "requests",

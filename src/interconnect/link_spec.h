@@ -14,6 +14,7 @@ enum class TopologyKind : std::uint8_t {
   AllToAll,  ///< one link for each pair of devices
   Ring,      ///< neighbour links both ways, host included; the shorter way, ties clockwise
   PcieTree,  ///< GPUs under switches, switches under the root complex; store and forward at each hop
+  FatTree,   ///< as switch, but one made of levels of switches that never block: what is farther takes longer
 };
 
 /// What packets look like (packet_format.h).
@@ -47,10 +48,11 @@ struct LinkSpec {
   TopologyKind topology = TopologyKind::Switch;
   Cycle latency = 150;                // one way, per hop: first bit out to first bit in
   Cycle host_latency = 0;             // switch, all-to-all: to and from the host; 0: as between GPUs
-  Cycle switch_latency = 100;         // pcie-tree: added in each switch
+  Cycle switch_latency = 100;         // pcie-tree: added in each switch; fat-tree: by each switch beyond the first
   Bandwidth bandwidth = 32_GBps;      // of one direction of one link
   bool host_port_per_gpu = false;     // switch: the host has as many ports as there are GPUs
-  std::uint32_t gpus_per_switch = 4;  // pcie-tree
+  std::uint32_t gpus_per_switch = 4;  // pcie-tree, fat-tree
+  std::uint32_t switch_radix = 16;    // fat-tree: switches of a level below one of the next
   Bytes header = 16;                  // packet overhead of a request or control message
   Bytes reply_header = 16;            // packet overhead of a reply or acknowledgement
   std::uint32_t credits = 0;          // requests one source may have in one destination's input buffer; 0: auto

@@ -5,7 +5,8 @@ namespace nearfar {
 unsigned Topology::outputs(DeviceId device) const {
   if (is_switch(device)) return gpus_;
   switch (kind_) {
-    case TopologyKind::Switch: return has_port_per_gpu(device) ? gpus_ : 1;
+    case TopologyKind::Switch:
+    case TopologyKind::FatTree: return has_port_per_gpu(device) ? gpus_ : 1;
     case TopologyKind::AllToAll: return devices();
     case TopologyKind::Ring: return 2;
     case TopologyKind::PcieTree: return device == host() ? switches() : 1;
@@ -27,7 +28,8 @@ Topology::Hop Topology::route_by_switch(DeviceId at, DeviceId to) const {
 Topology::Hop Topology::route(DeviceId at, DeviceId to) const {
   if (is_switch(at) || is_switch(to)) return route_by_switch(at, to);
   switch (kind_) {
-    case TopologyKind::Switch: return {has_port_per_gpu(at) ? to.value : 0U, to, direct_latency(at, to)};
+    case TopologyKind::Switch:
+    case TopologyKind::FatTree: return {has_port_per_gpu(at) ? to.value : 0U, to, direct_latency(at, to)};
     case TopologyKind::AllToAll: return {to.value, to, direct_latency(at, to)};
     case TopologyKind::Ring: {
       const unsigned clockwise = (to.value + devices() - at.value) % devices();
@@ -43,6 +45,25 @@ Topology::Hop Topology::route(DeviceId at, DeviceId to) const {
     }
   }
   return {};
+}
+
+unsigned Topology::levels_between(unsigned one, unsigned other) const {
+  unsigned levels = 0;
+  for (; one != other; ++levels) {
+    one /= spec_.switch_radix;
+    other /= spec_.switch_radix;
+  }
+  return levels;
+}
+
+/// Each level of a fat tree is a switch up and a switch down; the host hangs above all of them.
+Cycle Topology::direct_latency(DeviceId from, DeviceId to) const {
+  const bool with_host = from == host() || to == host();
+  if (with_host && has_host_latency()) return spec_.host_latency;
+  if (kind_ != TopologyKind::FatTree) return spec_.latency;
+  const unsigned levels =
+      with_host ? levels_between(0, switches() - 1) : levels_between(switch_of(from), switch_of(to));
+  return spec_.latency + 2 * levels * spec_.switch_latency;
 }
 
 Cycle Topology::latency(DeviceId from, DeviceId to) const {

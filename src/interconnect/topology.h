@@ -37,14 +37,12 @@ class Topology {
   Hop route(DeviceId at, DeviceId to) const;
 
   /// Whether a device has a port for each GPU, all as fast as a GPU's own (the host under a switch).
-  bool has_port_per_gpu(DeviceId device) const {
-    return kind_ == TopologyKind::Switch && spec_.host_port_per_gpu && device == host();
-  }
-  /// Whether a device's input is a port of its own that cut-through bursts occupy (switch).
-  bool shared_input() const { return kind_ == TopologyKind::Switch; }
+  bool has_port_per_gpu(DeviceId device) const { return shared_input() && spec_.host_port_per_gpu && device == host(); }
+  /// Whether a device's input is a port of its own that cut-through bursts occupy (switch, fat tree).
+  bool shared_input() const { return kind_ == TopologyKind::Switch || kind_ == TopologyKind::FatTree; }
   /// Whether the last link into a GPU stores and forwards, and belongs to that GPU (tree).
   bool last_hop_at_receiver() const { return kind_ == TopologyKind::PcieTree; }
-  /// The PCIe switch a GPU hangs under.
+  /// The switch a GPU hangs under (PCIe tree, fat tree).
   unsigned switch_of(DeviceId gpu) const { return gpu.value / spec_.gpus_per_switch; }
   unsigned switches() const { return (gpus_ + spec_.gpus_per_switch - 1) / spec_.gpus_per_switch; }
 
@@ -58,11 +56,11 @@ class Topology {
 
  private:
   bool has_host_latency() const {
-    return spec_.host_latency != 0 && (kind_ == TopologyKind::Switch || kind_ == TopologyKind::AllToAll);
+    return spec_.host_latency != 0 && (shared_input() || kind_ == TopologyKind::AllToAll);
   }
-  Cycle direct_latency(DeviceId from, DeviceId to) const {
-    return has_host_latency() && (from == host() || to == host()) ? spec_.host_latency : spec_.latency;
-  }
+  Cycle direct_latency(DeviceId from, DeviceId to) const;
+  /// How many levels of switches above its own a message from one of the lowest switches to another has to climb.
+  unsigned levels_between(unsigned one, unsigned other) const;
 
   // The two halves of the way from a GPU to another.
   Cycle from_switch() const { return spec_.latency / 2; }

@@ -39,6 +39,7 @@ unsigned hops(const SystemSpec& spec) {
   switch (spec.link.topology) {
     case TopologyKind::Ring: return spec.gpus / 2 + 1;
     case TopologyKind::PcieTree: return 4;
+    case TopologyKind::FatTree: return 12;  // six levels of at least two switches each have all the GPUs there can be
     case TopologyKind::Switch:
     case TopologyKind::AllToAll: break;
   }

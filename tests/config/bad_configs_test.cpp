@@ -474,14 +474,14 @@ const std::vector<BadConfig>& bad_configs() {
        "base: base\n"
        "link: {topology: pcie_three}\n"sv,
        {},
-       R"(systems/x.yaml:2:18: `link.topology` takes switch, all-to-all, ring or pcie-tree: `pcie_three` is none of them. Did you mean `pcie-tree`?
+       R"(systems/x.yaml:2:18: `link.topology` takes switch, all-to-all, ring, pcie-tree or fat-tree: `pcie_three` is none of them. Did you mean `pcie-tree`?
     2 | link: {topology: pcie_three}
       |                  ^~~~~~~~~~)"},
       {"ChoiceWithNothingNear",
        "base: base\n"
        "link: {topology: mesh}\n"sv,
        {},
-       R"(systems/x.yaml:2:18: `link.topology` takes switch, all-to-all, ring or pcie-tree: `mesh` is none of them.
+       R"(systems/x.yaml:2:18: `link.topology` takes switch, all-to-all, ring, pcie-tree or fat-tree: `mesh` is none of them.
     2 | link: {topology: mesh}
       |                  ^~~~)"},
       {"YesForTrue",
@@ -621,7 +621,7 @@ const std::vector<BadConfig>& bad_configs() {
       {"OverrideBadChoice",
        "base: base\n"sv,
        {"link.topology=swich"},
-       R"(--set: `link.topology` takes switch, all-to-all, ring or pcie-tree: `swich` is none of them. Did you mean `switch`?
+       R"(--set: `link.topology` takes switch, all-to-all, ring, pcie-tree or fat-tree: `swich` is none of them. Did you mean `switch`?
   link.topology=swich
                 ^~~~~)"},
       {"OverrideEmptyValue",
@@ -883,7 +883,7 @@ const std::vector<BadConfig>& bad_configs() {
        "base: base\n"
        "link: {latency: 10, header: 16B, bandwidth: 32GB/s, credits: 128, queue: 256, switch_latency: 100, topology: rign} # and a long comment that goes on and on\n"sv,
        {},
-       R"(systems/x.yaml:2:110: `link.topology` takes switch, all-to-all, ring or pcie-tree: `rign` is none of them. Did you mean `ring`?
+       R"(systems/x.yaml:2:110: `link.topology` takes switch, all-to-all, ring, pcie-tree or fat-tree: `rign` is none of them. Did you mean `ring`?
     2 | : 128, queue: 256, switch_latency: 100, topology: rign} # and a long comment that goes on and on
       |                                                   ^~~~)"},
   };

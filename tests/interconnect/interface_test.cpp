@@ -75,7 +75,8 @@ TEST(Packets, CarryWhatTheirKindNeeds) {
 /// 16 bytes a cycle: a request is a packet of one cycle, a reply one of five. A burst of requests is there with its
 /// first packet, one of replies with its last.
 TEST(Packets, OfABurstFollowOneAnotherWithoutAGap) {
-  for (const TopologyKind topology : {TopologyKind::Switch, TopologyKind::AllToAll, TopologyKind::Ring}) {
+  for (const TopologyKind topology :
+       {TopologyKind::Switch, TopologyKind::AllToAll, TopologyKind::Ring, TopologyKind::FatTree}) {
     for (const unsigned size : {1U, 2U, 7U, 16U}) {
       LinkSpec link = slow_link();
       link.topology = topology;
@@ -194,7 +195,7 @@ TEST(Input, CarriesItsBandwidthAndNotMore) {
 class Credits : public ::testing::TestWithParam<TopologyKind> {};
 INSTANTIATE_TEST_SUITE_P(Topologies, Credits,
                          ::testing::Values(TopologyKind::Switch, TopologyKind::AllToAll, TopologyKind::Ring,
-                                           TopologyKind::PcieTree));
+                                           TopologyKind::PcieTree, TopologyKind::FatTree));
 
 /// A home that is slow to take requests out of its buffer has never more of them there than there are credits; and all
 /// come in the end.
@@ -270,7 +271,8 @@ TEST(Input, MessageThatWaitsThereAloneIsNotForgotten) {
 TEST(Output, MessageThatWaitsThereAloneIsNotForgotten) {
   LinkSpec link = quick_link();
   link.bandwidth.bytes_per_second = LinkRig::kClock / 4;
-  for (const TopologyKind topology : {TopologyKind::Switch, TopologyKind::AllToAll, TopologyKind::Ring}) {
+  for (const TopologyKind topology :
+       {TopologyKind::Switch, TopologyKind::AllToAll, TopologyKind::Ring, TopologyKind::FatTree}) {
     link.topology = topology;
     LinkRig rig(link, 3);
     rig.write(0, 1, 0, 1);

@@ -32,15 +32,15 @@ unsigned hops(const Topology& topology, unsigned from, unsigned to) {
 }
 
 TEST(Topology, EveryDeviceReachesEveryOther) {
-  for (const TopologyKind kind :
-       {TopologyKind::Switch, TopologyKind::AllToAll, TopologyKind::Ring, TopologyKind::PcieTree}) {
+  for (const TopologyKind kind : {TopologyKind::Switch, TopologyKind::AllToAll, TopologyKind::Ring,
+                                  TopologyKind::PcieTree, TopologyKind::FatTree}) {
     for (const unsigned gpus : {1U, 2U, 3U, 8U, 13U}) {
       const Topology topology(shape(kind), gpus);
       for (unsigned from = 0; from <= gpus; ++from) {
         for (unsigned to = 0; to <= gpus; ++to) {
           if (from == to) continue;
           const unsigned count = hops(topology, from, to);
-          if (kind == TopologyKind::Switch || kind == TopologyKind::AllToAll) {
+          if (kind == TopologyKind::Switch || kind == TopologyKind::AllToAll || kind == TopologyKind::FatTree) {
             EXPECT_EQ(count, 1U);
           } else if (kind == TopologyKind::Ring) {
             const unsigned around = (to + gpus + 1 - from) % (gpus + 1);
@@ -97,6 +97,25 @@ TEST(Topology, HostMayBeFartherThanPeers) {
     spec.host_latency = 40;
     EXPECT_EQ(Topology(spec, 3).lookahead(), 40U);
   }
+}
+
+/// 64 GPUs, four under a switch, two of these under one of the next level, and so on: four levels above the lowest.
+TEST(Topology, FartherGpusOfAFatTreeTakeLonger) {
+  LinkSpec spec = shape(TopologyKind::FatTree);
+  spec.switch_radix = 2;
+  const Topology topology(spec, 64);
+  EXPECT_EQ(topology.latency(device(0), device(3)), 100U);
+  EXPECT_EQ(topology.latency(device(0), device(4)), 114U);
+  EXPECT_EQ(topology.latency(device(9), device(4)), 128U);
+  EXPECT_EQ(topology.latency(device(31), device(0)), 142U);
+  EXPECT_EQ(topology.latency(device(0), device(63)), 156U);
+  EXPECT_EQ(topology.latency(device(0), topology.host()), 156U);
+  EXPECT_EQ(topology.latency(topology.host(), device(63)), 156U);
+  EXPECT_EQ(topology.lookahead(), 100U);
+  EXPECT_EQ(Topology(spec, 4).latency(device(0), device(4)), 100U) << "one switch, and the host beside it";
+  spec.host_latency = 40;
+  EXPECT_EQ(Topology(spec, 64).latency(device(0), device(64)), 40U);
+  EXPECT_EQ(Topology(spec, 64).lookahead(), 40U);
 }
 
 /// Half way between two GPUs, whatever the latency.
