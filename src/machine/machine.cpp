@@ -69,17 +69,22 @@ void run_engine(Machine& machine) {
   throw SimulationError(fmt::format("{}.\n{}", why_stuck(outcome, bounds, machine.spec()), waiting));
 }
 
+/// Whether the old frame of a page may still be accessed when the page has moved: then a frame is all whose contents
+/// the data oracle can follow. Copies that a management of memory makes take the data along.
+bool pages_move_without_data(const SystemSpec& spec) {
+  const bool pages_move =
+      spec.translation.kind == TranslationKind::Mmu || spec.translation.kind == TranslationKind::Ats;
+  return pages_move && (spec.migration.ideal || spec.migration.waits == MigrationWaits::None);
+}
+
 }  // namespace
 
 Machine::Machine(const RunRequest& of)
     : request(of),
       topology(request.system.link, request.system.gpus, request.system.has_switch_device()),
-      // Where pages move without their data, a frame is all whose contents are followed.
-      data_oracle(request.check
-                      ? std::make_unique<DataOracle>(
-                            static_cast<unsigned>(request.system.gpu.line),
-                            request.system.migration.ideal || request.system.migration.waits == MigrationWaits::None)
-                      : nullptr),
+      data_oracle(request.check ? std::make_unique<DataOracle>(static_cast<unsigned>(request.system.gpu.line),
+                                                               pages_move_without_data(request.system))
+                                : nullptr),
       translation_oracle(request.check ? std::make_unique<TranslationOracle>() : nullptr),
       frames(topology.devices(), request.system.page.size),
       masks(topology.devices()),
