@@ -546,7 +546,7 @@ TEST(Completion, BashFindsCommandsOptionsNamesAndKeys) {
   EXPECT_EQ(completed_by_bash("nearfar run --js"), "--json\n");
   EXPECT_EQ(completed_by_bash("nearfar run MT+FI"), "MT+FIR\n");
   EXPECT_EQ(completed_by_bash("nearfar run MT --size m"), "medium\n");
-  EXPECT_EQ(completed_by_bash("nearfar compare MT --system x,ideal-"), "x,ideal-4gpu\n");
+  EXPECT_EQ(completed_by_bash("nearfar compare MT --system x,ideal-4"), "x,ideal-4gpu\n");
   EXPECT_EQ(completed_by_bash("nearfar run MT --set gpu.l2.siz"), "gpu.l2.size=\n");
   EXPECT_EQ(completed_by_bash("nearfar list st"), "statistics studies\n");
 }
