@@ -62,6 +62,8 @@ void AtsPort::page_placed(const Message& message) {
     done.page = message.page;
     messenger_.send(host_, done);
   }
+  // A page that the driver brings ahead: who misses it meanwhile has asked the IOMMU, and is answered there.
+  if (!message.faulted) return;
   Miss& miss = *tlb_.pending(message.page);
   miss.time.skip(message.accounted);
   tlb_.charge(miss, comes ? LatencyComponent::MigrationTransfer : LatencyComponent::LinkToGpu);
