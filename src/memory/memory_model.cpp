@@ -45,6 +45,7 @@ void MemoryModel::ordered(const MemoryEvent& event) {
   Line& line = lines_[event.location.value];
   if (line.boundary != boundaries_[event.application]) {
     line.at_boundary = devices_ != 0 ? line.oldest : line.current;
+    if (devices_ != 0) line.newest_at_boundary = line.current;
     line.boundary = boundaries_[event.application];
   }
   if (devices_ != 0) {
@@ -90,13 +91,15 @@ void MemoryModel::returned(const MemoryEvent& event) {
   check_order_of_loads(event);
 }
 
-/// A write of one device leaves that of another since the last boundary a chance to remain.
+/// A write of one device leaves that of another since the last boundary a chance to remain; and of several that have
+/// written, none is known to have lost its own.
 void MemoryModel::ordered_side_by_side(const MemoryEvent& event, Line& line) {
   line.oldest.set_each(line_bytes_, [&](unsigned byte) {
-    if (!event.mask.test(byte)) return line.oldest.at(byte);
-    const LineVersion before = line.current.at(byte);
-    const bool side_by_side = before > line.at_boundary.at(byte) && before % devices_ != event.version % devices_;
-    return side_by_side ? line.oldest.at(byte) : event.version;
+    const LineVersion oldest = line.oldest.at(byte), newest = line.current.at(byte);
+    if (!event.mask.test(byte)) return oldest;
+    const bool first = newest == line.newest_at_boundary.at(byte);
+    const bool alone = oldest == newest && newest % devices_ == event.version % devices_;
+    return first || alone ? event.version : oldest;
   });
   line.current.write(event.mask, event.version, line_bytes_);
   if (seen_.size() >= kRemembered) seen_.clear();

@@ -92,7 +92,9 @@ class MemoryModel {
     LineImage current;      ///< all that has been ordered
     LineImage at_boundary;  ///< what had been when boundary number `boundary` was passed
     std::uint32_t boundary = 0;
-    LineImage oldest;  ///< unified: of what devices wrote side by side, the oldest that may remain
+    // Unified: of what several devices wrote side by side, any may remain.
+    LineImage oldest;              ///< the oldest of these
+    LineImage newest_at_boundary;  ///< `current` when that boundary was passed
   };
   struct Write {
     LineVersion version = 0;
