@@ -8,17 +8,7 @@ namespace {
 /// A line of the chunk is on its way from memory into the cache: the chunk waits so long before it looks again.
 constexpr Cycle kRetry = 16;
 
-/// The host's memory may be slower than the links of all GPUs together: a chunk for it waits so long for room.
-constexpr Cycle kMemoryRetry = 64;
-
 constexpr std::uint64_t kNoLine = ~std::uint64_t{0};
-
-bool takes_writes(Dram& memory, PhysLine first, std::uint32_t lines) {
-  for (std::uint32_t i = 0; i < lines; ++i) {
-    if (!memory.can_write(PhysLine{first.page(), first.index() + i})) return false;
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -54,7 +44,9 @@ CopyAgent::CopyAgent(Partition& partition, L2Cache& cache, NetworkInterface& net
       header_(header),
       line_(line),
       turn_handler_(partition.add_handler<&CopyAgent::on_turn>(this)),
-      line_handler_(partition.add_handler<&CopyAgent::on_line>(this)) {}
+      line_handler_(partition.add_handler<&CopyAgent::on_line>(this)) {
+  if (device() == host_) cache_.set_other_writer(*this);
+}
 
 void CopyAgent::start(const CopyChunk& chunk) {
   if (!chunk.from) {
@@ -93,20 +85,46 @@ void CopyAgent::on_message(CopyMessage* message) {
   on_turn(message);
 }
 
-/// A chunk is read or written as soon as none of its lines is on its way into the cache.
+/// A chunk is read or written as soon as none of its lines is on its way into the cache. The host's memory may be
+/// slower than the links of all GPUs together: a chunk for it waits for room, behind those that wait already.
 void CopyAgent::on_turn(CopyMessage* message) {
+  if (finds_lines_pending(message)) return;
+  const bool for_memory = message->kind == CopyMessageKind::Data && message->to.value != kNoLine && device() == host_;
+  if (for_memory && (!waiting_.empty() || !finds_room(chunk_of(*message)))) {
+    waiting_.push_back(message);
+    return;
+  }
+  proceed(message);
+}
+
+bool CopyAgent::finds_lines_pending(CopyMessage* message) {
+  const PhysLine first = message->kind == CopyMessageKind::Read ? message->from : message->to;
+  if (first.value == kNoLine || !cache_.lines_pending(first.page(), lines_of_chunk(first, message->lines)))
+    return false;
+  partition_.schedule(message, turn_handler_, partition_.now() + kRetry);
+  return true;
+}
+
+/// Memory that refuses a line says later that it has room.
+bool CopyAgent::finds_room(const CopyChunk& chunk) {
+  for (std::uint32_t i = 0; i < chunk.lines; ++i) {
+    if (!cache_.dram().can_write(PhysLine{chunk.to->page(), chunk.to->index() + i})) return false;
+  }
+  return true;
+}
+
+void CopyAgent::dram_has_room() {
+  while (!waiting_.empty() && finds_room(chunk_of(*waiting_.front()))) {
+    CopyMessage* message = waiting_.front();
+    waiting_.pop_front();
+    if (!finds_lines_pending(message)) proceed(message);
+  }
+}
+
+void CopyAgent::proceed(CopyMessage* message) {
   const CopyChunk chunk = chunk_of(*message);
   const ChangedBytes* changed = message->changed;
   const bool reads = message->kind == CopyMessageKind::Read;
-  const std::optional<PhysLine> first = reads ? chunk.from : chunk.to;
-  if (first && cache_.lines_pending(first->page(), lines_of_chunk(*first, chunk.lines))) {
-    partition_.schedule(message, turn_handler_, partition_.now() + kRetry);
-    return;
-  }
-  if (!reads && chunk.to && device() == host_ && !takes_writes(cache_.dram(), *chunk.to, chunk.lines)) {
-    partition_.schedule(message, turn_handler_, partition_.now() + kMemoryRetry);
-    return;
-  }
   partition_.pool().release(message);
   reads ? read(chunk) : write(chunk, changed);
 }

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,7 +69,7 @@ class CopyListener {
   virtual void chunk_done(std::uint32_t id) = 0;
 };
 
-class CopyAgent {
+class CopyAgent : public DramClient {
  public:
   CopyAgent(Partition& partition, L2Cache& cache, NetworkInterface& network, DataWatch* watch, DeviceId host,
             std::uint64_t header, std::uint64_t line);
@@ -80,6 +81,8 @@ class CopyAgent {
   /// Sends a chunk on its way, from the host.
   void start(const CopyChunk& chunk);
   void on_message(CopyMessage* message);
+  /// Chunks that wait for room in the host's memory are written as far as there is some.
+  void dram_has_room() override;
 
   CopyBytesStats& stats() { return stats_; }
   bool idle() const { return busy_ == 0; }
@@ -96,6 +99,9 @@ class CopyAgent {
   void send(DeviceId to, CopyMessageKind kind, const CopyChunk& chunk, std::uint64_t bytes);
   void take_turn(CopyMessageKind kind, const CopyChunk& chunk);
   void on_turn(CopyMessage* message);
+  bool finds_lines_pending(CopyMessage* message);
+  bool finds_room(const CopyChunk& chunk);
+  void proceed(CopyMessage* message);
   void read(const CopyChunk& chunk);
   void on_line(IndexEvent* event);
   void deliver(const CopyChunk& chunk);
@@ -120,8 +126,9 @@ class CopyAgent {
   HandlerId turn_handler_;
   HandlerId line_handler_;
   std::vector<Reading> readings_;
-  std::vector<std::uint32_t> free_;  ///< among them
-  std::uint64_t busy_ = 0;           ///< chunks that are read or written here
+  std::vector<std::uint32_t> free_;   ///< among them
+  std::deque<CopyMessage*> waiting_;  ///< in the host: chunks that have come and find no room in memory, in order
+  std::uint64_t busy_ = 0;            ///< chunks that are read or written here
 };
 
 }  // namespace nearfar

@@ -139,6 +139,21 @@ TEST(Copy, OfManyChunksWithinTheHostTakesTurns) {
   EXPECT_NEAR(static_cast<double>(run.result.cycles), (16U << 20) / 76.8, 500);
 }
 
+/// A chunk that finds no room in the host's memory is told of it: slow memory takes longer, and no more events.
+TEST(Copy, IntoSlowMemoryWaitsWithoutEvents) {
+  const auto events_with = [](const char* bandwidth) {
+    Program program;
+    const VirtAddr data = program.script->buffer(1 << 20, Placement::Host);
+    program.script->add_copy_in(data);
+    const SystemSpec spec = test_system({"host.dma.outstanding=64", "host.dram.model=fixed", "host.dram.channels=1",
+                                         std::string("host.dram.channel_bandwidth=") + bandwidth});
+    return simulate(spec, {program.script}).result.events;
+  };
+  const std::uint64_t fast = events_with("10GB/s");
+  EXPECT_GT(fast, (1U << 20) / kPageBytes);
+  EXPECT_LE(events_with("10MB/s"), fast + fast / 10);
+}
+
 /// A kernel's loads wait for memory when a copy overwrites their lines: they must not bring the old ones into the
 /// cache.
 TEST(Copy, WaitsForLinesThatAreUnderWay) {

@@ -327,6 +327,7 @@ void L2Cache::dram_has_room() {
     room_ = false;
     for (Bank& bank : banks_) wake(bank);
     if (flushes_ != 0) continue_flush();
+    if (other_writer_ != nullptr) other_writer_->dram_has_room();
   }
   waking_ = false;
 }

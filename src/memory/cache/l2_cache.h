@@ -229,6 +229,8 @@ class L2Cache final : public LowerLevel, public DramClient {
   void write_back_lines(PhysPage page, std::uint64_t lines);
   void overwrite_lines(PhysPage page, std::uint64_t lines);
 
+  /// Who else writes into the memory below, and is told after the cache when it has room.
+  void set_other_writer(DramClient& writer) { other_writer_ = &writer; }
   void dram_has_room() override;
 
   /// From now on counts which events meet which states of a line.
@@ -468,6 +470,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   Cycle last_forward_ = 0;    ///< requests leave for remote homes in order
   bool drops_flushed_ = false;
   bool room_ = false;
+  DramClient* other_writer_ = nullptr;
   bool waking_ = false;
   std::uint32_t flushes_ = 0;  ///< asked for and not done; the first of them is under way
   std::size_t flush_bank_ = 0;
