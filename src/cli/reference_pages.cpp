@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -86,6 +87,9 @@ std::string parameters_page() {
 
 // --- statistics
 
+/// Numbers within names count as numbers: shared_by.2 comes before shared_by.10.
+bool comes_before(const StatInfo& a, const StatInfo& b) { return strverscmp(a.name.c_str(), b.name.c_str()) < 0; }
+
 /// Statistics of all GPUs together and of each alone are one row: `gpus.l2.hits`, `gpu<g>.l2.hits`.
 std::string statistics_table(std::span<const StatInfo> statistics) {
   static constexpr std::string_view kAll = "gpus.", kEach = "gpu<g>.";
@@ -124,7 +128,8 @@ std::string statistics_page() {
       "# Statistics\n\nWhat a run reports (`--json`, `--csv`), and a pass of `nearfar functional`. In a name, `<g>` "
       "stands for the number of a GPU, and other words between `<` and `>` for what they name. `gpus.` is the sum over "
       "all GPUs. A statistic is reported where its component is there: those of a design with the design.\n";
-  for (const auto& [component, statistics] : components) {
+  for (auto& [component, statistics] : components) {
+    std::ranges::sort(statistics, comes_before);
     out += fmt::format("\n## {}\n\n", code(component)) + statistics_table(statistics);
   }
   return out;
@@ -185,16 +190,15 @@ std::string design_section(const Design& design) {
   out += paper_line(design.paper);
   std::vector<std::string> kinds;
   for (const TranslationKind kind : design.systems) kinds.push_back(kind_name(kind));
-  Rows rows;
-  if (!design.seams.empty()) rows.push_back({"seams", plain(join(design.seams, ", "))});
-  if (!kinds.empty()) rows.push_back({code("translation.kind"), codes(kinds)});
-  if (!design.needs.empty()) rows.push_back({"needs", codes(design.needs)});
-  if (!design.settings.empty()) rows.push_back({"sets", codes(design.settings)});
-  if (!design.parts.empty()) rows.push_back({"is together", codes(design.parts)});
-  if (!design.readme.empty()) {
-    rows.push_back({"page", fmt::format("[{0}](../../{0})", design.readme)});
-  }
-  out += table({"", ""}, rows);
+  const auto item = [&](std::string_view what, const std::string& text) {
+    if (!text.empty()) out += fmt::format("- {}: {}\n", what, text);
+  };
+  item("Seams", plain(join(design.seams, ", ")));
+  item("Systems with `translation.kind`", codes(kinds));
+  item("Needs", codes(design.needs));
+  item("Sets", codes(design.settings));
+  item("Is together", codes(design.parts));
+  if (!design.readme.empty()) item("More", fmt::format("[{0}](../../{0})", design.readme));
   return out + parameters_of(design) + statistics_of(design) + storage_of(design);
 }
 
