@@ -41,7 +41,7 @@ class Installed(unittest.TestCase):
         self.assertIn("MT on", run([program, "run", "MT", "--size", "small", "--param", "width=64"], self.here)
                       .replace(", matrix transpose, small (width=64 host=0)\non", " on"))
         self.assertIn("neighborhood", run([program, "reproduce", "neighborhood", "--dry-run"], self.here))
-        self.assertIn("least-tlb", run([program, "calibrate", "least-tlb", "--dry-run"], self.here))
+        self.assertIn("readings", run([program, "calibrate", "least-tlb", "--dry-run"], self.here))
         shared = top / "share/nearfar"
         run([program, "run", "SSSP", "--input", shared / "inputs/roads.gr"], self.here)
         for document in ("README.md", "CITATION.cff", "docs/architecture.md"):
