@@ -30,8 +30,10 @@ NOT_RUN = {
 }
 # What a command needs beside the program; without it the command is left out, which is said.
 NEEDS = {
-    "import nearfar": ("the Python package", lambda build: (build / "python" / "nearfar").exists()),
+    "import nearfar": ("the Python package with pandas and matplotlib", lambda build: has_python_package(build)),
 }
+# The package is for Debian's interpreter, whatever comes first in PATH (docs/python.md).
+PYTHON = "/usr/bin/python3"
 # What a whole page needs; without it the page is skipped.
 PAGE_NEEDS = {
     "docs/opencl.md": ("Oclgrind", lambda build: (build / "nearfar_oclgrind.so").exists()),
@@ -99,6 +101,12 @@ class Folder:
         shutil.rmtree(self.path)
 
 
+def has_python_package(build):
+    if not (build / "python" / "nearfar").exists():
+        return False
+    return subprocess.run([PYTHON, "-c", "import pandas, matplotlib"], capture_output=True, check=False).returncode == 0
+
+
 def is_needed(name):
     """Where nothing may be skipped, what is missing is a fault."""
     if os.environ.get("NEARFAR_TEST_EXTRAS") == "needed":
@@ -159,7 +167,7 @@ class Page:
                 elif block.kind == "python":
                     program = "\n".join(block.lines)
                     folder.write("page.py", block.lines)
-                    if not self.perform(folder, Command(block.line, "python3 page.py # " + program.replace("\n", "; "))):
+                    if not self.perform(folder, Command(block.line, f"{PYTHON} page.py # " + program.replace("\n", "; "))):
                         return
                 else:
                     for command in commands_of(block):
