@@ -1,5 +1,5 @@
 # A Debian package: `cpack --config build/release/CPackConfig.cmake -B build/package`. What it depends on is read off the
-# program. Configure with -DNEARFAR_NATIVE=OFF for a package that other machines can run.
+# program. It runs on the processors that NEARFAR_BASELINE names, unless the build is native.
 set(CPACK_GENERATOR DEB CACHE STRING "kinds of packages that cpack makes")
 set(CPACK_PACKAGE_NAME nearfar)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})

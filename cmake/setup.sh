@@ -47,6 +47,16 @@ unpack_boost() {
   mv "$folder" "$boost_beside"
 }
 
+# Later systems than Debian 12 have another Boost than 1.81, and no package of that name: theirs will do.
+# `missing` is need_packages' own.
+use_boost_of_system() {
+  local i
+  for i in "${!missing[@]}"; do
+    [[ ${missing[i]} == libboost1.81-dev ]] || continue
+    apt-cache show libboost1.81-dev >/dev/null 2>&1 || missing[i]=libboost-dev
+  done
+}
+
 # Installs what the given groups need and is not there.
 need_packages() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -75,6 +85,7 @@ need_packages() {
   "${as_root[@]}" apt-get update -qq >&2 || say "apt-get update failed; going on with the package lists that are here"
   [[ -z $unpack ]] || unpack_boost
   ((${#missing[@]})) || return 0
+  use_boost_of_system
   say "installing missing Debian packages: ${missing[*]}"
   "${as_root[@]}" "$root/cmake/install_packages.sh" "${missing[@]}" >&2 ||
     fail "the packages could not be installed; the command was: $install"

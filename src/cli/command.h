@@ -33,6 +33,7 @@ Command add_tune_command(CLI::App& program);
 Command add_export_command(CLI::App& program);
 Command add_explain_command(CLI::App& program);
 Command add_list_command(CLI::App& program);
+Command add_reference_command(CLI::App& program);
 Command add_completion_command(CLI::App& program);
 
 }  // namespace nearfar

@@ -71,7 +71,7 @@ Completion completion_of(const std::string& kind) {
   if (kind == kPapers) return {paper_names(), "", "", false};
   if (kind == kCalibration) return {calibration_names(), "", "", true};
   if (kind == kFile || kind == kFolder) return {{}, "", "", true};
-  if (kind == kSubject) return {{"workloads", "systems", "designs", "statistics", "studies"}, "", "", false};
+  if (kind == kSubject) return {{"workloads", "systems", "designs", "statistics", "studies", "papers"}, "", "", false};
   if (kind == kTimelineSubject) {
     std::vector<std::string> words(kTimelineSubjects.begin(), kTimelineSubjects.end());
     words.emplace_back("all");

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "cli/arguments.h"
@@ -10,6 +9,7 @@
 #include "cli/numbers.h"
 #include "cli/output_file.h"
 #include "cli/table.h"
+#include "cli/usual_system.h"
 #include "config/error.h"
 #include "designs/design.h"
 #include "designs/names.h"
@@ -23,19 +23,6 @@ struct CostArguments {
   std::string gpus;
   std::vector<std::string> overrides;
 };
-
-/// The system on which a design's paper studied it, where the user names none.
-std::string system_of(const Design& design) {
-  if (!design.system.empty()) return design.system;
-  if (std::ranges::find(design.seams, "egress") != design.seams.end()) return "finepack-4gpu";
-  switch (design.systems.front()) {
-    case TranslationKind::Ats: return "ats-4gpu";
-    case TranslationKind::Mmu: return "mmu-4gpu";
-    case TranslationKind::Svm: return "svm-1gpu";
-    case TranslationKind::Ideal: break;
-  }
-  return kDefaultSystem;
-}
 
 constexpr double kManyBytes = 10 * 1024;
 
@@ -67,7 +54,7 @@ void perform_cost(const CostArguments& arguments) {
     overrides.push_back("gpus=" + arguments.gpus);
   }
   const std::string system =
-      !arguments.system.empty() || chosen.empty() ? arguments.system : system_of(*chosen.front());
+      !arguments.system.empty() || chosen.empty() ? arguments.system : usual_system(*chosen.front());
   if (chosen.empty()) throw InputError("The baseline has no structures beside the system's own.");
   const std::vector<DesignCost> costs = cost_of(names, system, overrides);
   const std::uint64_t gpus = load_system_with(names, system, overrides).spec.gpus;

@@ -11,6 +11,9 @@
 #include "cli/output_file.h"
 #include "cli/result_json.h"
 #include "cli/table.h"
+#include "config/bibliography.h"
+#include "designs/design.h"
+#include "designs/names.h"
 
 namespace nearfar {
 namespace {
@@ -61,6 +64,22 @@ std::string explanation(const std::vector<EffectiveParameter>& parameters, const
   return table.text(terminal);
 }
 
+/// A line for the system and one for each design, with the papers that they are from.
+std::string sources(const ExplainArguments& arguments) {
+  const auto line = [](const char* what, const std::string& name, const std::string& paper) {
+    return fmt::format("{} {}{}{}\n", what, name, paper.empty() ? "" : ": ", citation(paper));
+  };
+  std::string paper;
+  for (const SystemSummary& system : list_systems()) {
+    if (system.name == arguments.system) paper = system.paper;
+  }
+  std::string out = line("system", arguments.system, paper);
+  for (const Design* design : choose_designs(parse_designs(arguments.design))) {
+    out += line("design", design->name, design->paper);
+  }
+  return out;
+}
+
 void perform_explain(const ExplainArguments& arguments) {
   std::optional<OutputFile> json;
   if (!arguments.json.empty()) json.emplace(arguments.json);
@@ -72,7 +91,7 @@ void perform_explain(const ExplainArguments& arguments) {
   }
   if (json) json->write(configuration_json(arguments.system, parameters));
   if (json && json->is_stdout()) return;
-  write_stdout(fmt::format("system {}\n\n", arguments.system) + explanation(parameters, Terminal::of(STDOUT_FILENO)));
+  write_stdout(sources(arguments) + "\n" + explanation(parameters, Terminal::of(STDOUT_FILENO)));
 }
 
 }  // namespace

@@ -8,9 +8,11 @@
 #include "characterize/functional/functional_pass.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/listed_statistics.h"
 #include "cli/numbers.h"
 #include "cli/output_file.h"
 #include "cli/table.h"
+#include "config/bibliography.h"
 #include "config/error.h"
 #include "config/nearest.h"
 #include "config/words.h"
@@ -20,14 +22,28 @@
 #include "study/study_file.h"
 #include "workload/expected.h"
 #include "workload/mixes.h"
+#include "workload/suites.h"
 
 namespace nearfar {
+
+std::vector<StatInfo> statistics_of_runs_and_passes() {
+  std::vector<StatInfo> all = list_all_statistics();
+  for (StatInfo& stat : functional_statistics()) all.push_back(std::move(stat));
+  std::ranges::sort(all, {}, &StatInfo::name);
+  return all;
+}
+
 namespace {
 
 struct ListArguments {
   std::string subject;
   bool details = false;
 };
+
+/// "Many walkers. [Li et al., HPCA 2023]"
+std::string with_paper(const std::string& sentence, const std::string& paper) {
+  return paper.empty() ? sentence : fmt::format("{} [{}]", sentence, short_citation(paper));
+}
 
 std::string workloads(const Terminal& terminal) {
   Table table({{"workload", Align::Left, Tint::Bold}, {"title"}, {"suite"}, {"what it does", Align::Left, Tint::Dim}});
@@ -51,8 +67,9 @@ std::vector<std::string> size_row(const std::string& title, const WorkloadInfo& 
 std::string workloads_in_detail(const Terminal& terminal) {
   std::string out;
   for (const WorkloadInfo& info : catalog()) {
-    out += fmt::format("{}{}, {} ({})\n  {}\n\n", out.empty() ? "" : "\n", terminal.paint(Tint::Bold, info.name),
-                       info.title, info.suite, info.sentence);
+    const std::string paper = citation(suite_paper(info.suite));
+    out += fmt::format("{}{}, {} ({}{}{})\n  {}\n\n", out.empty() ? "" : "\n", terminal.paint(Tint::Bold, info.name),
+                       info.title, info.suite, paper.empty() ? "" : ": ", paper, info.sentence);
     Table table({{"parameter"},
                  {"small", Align::Right},
                  {"medium", Align::Right},
@@ -74,13 +91,17 @@ std::string workloads_in_detail(const Terminal& terminal) {
 
 std::string systems(const Terminal& terminal) {
   Table table({{"system", Align::Left, Tint::Bold}, {"what it is", Align::Left, Tint::Dim}});
-  for (const SystemSummary& system : list_systems()) table.row({system.name, system.sentence});
+  for (const SystemSummary& system : list_systems()) {
+    table.row({system.name, with_paper(system.sentence, system.paper)});
+  }
   return table.text(terminal);
 }
 
 std::string designs(const Terminal& terminal) {
   Table table({{"design", Align::Left, Tint::Bold}, {"what it is", Align::Left, Tint::Dim}});
-  for (const DesignInfo& design : list_designs()) table.row({design.name, design.sentence});
+  for (const DesignInfo& design : list_designs()) {
+    table.row({design.name, with_paper(design.sentence, design.paper)});
+  }
   return table.text(terminal);
 }
 
@@ -90,18 +111,24 @@ std::string studies(const Terminal& terminal) {
   return table.text(terminal);
 }
 
+/// What was published, by the names that claims and settings refer to.
+std::string papers(const Terminal& terminal) {
+  Table table({{"paper", Align::Left, Tint::Bold}, {"publication", Align::Left, Tint::Dim}});
+  for (const Publication& publication : bibliography()) {
+    table.row({std::string(publication.key), citation(publication.key)});
+  }
+  return table.text(terminal);
+}
+
 std::string statistics(const Terminal& terminal) {
   Table table({{"statistic", Align::Left, Tint::Bold}, {"unit"}, {"meaning", Align::Left, Tint::Dim}});
-  std::vector<StatInfo> all = list_all_statistics();
-  for (StatInfo& stat : functional_statistics()) all.push_back(std::move(stat));
-  std::ranges::sort(all, {}, &StatInfo::name);
-  for (const StatInfo& stat : all) table.row({stat.name, stat.unit, stat.sentence});
+  for (const StatInfo& stat : statistics_of_runs_and_passes()) table.row({stat.name, stat.unit, stat.sentence});
   return table.text(terminal);
 }
 
 void perform_list(const ListArguments& arguments) {
   const Terminal terminal = Terminal::of(STDOUT_FILENO);
-  const std::vector<std::string> subjects = {"workloads", "systems", "designs", "statistics", "studies"};
+  const std::vector<std::string> subjects = {"workloads", "systems", "designs", "statistics", "studies", "papers"};
   const auto subject = std::ranges::find(subjects, arguments.subject) - subjects.begin();
   if (arguments.details && subject != 0) throw InputError("--details is for `nearfar list workloads` only.");
   switch (subject) {
@@ -110,6 +137,7 @@ void perform_list(const ListArguments& arguments) {
     case 2: return write_stdout(designs(terminal));
     case 3: return write_stdout(statistics(terminal));
     case 4: return write_stdout(studies(terminal));
+    case 5: return write_stdout(papers(terminal));
     default: break;
   }
   if (arguments.subject.empty()) throw InputError("`nearfar list` needs one of: " + join(subjects, ", ") + ".");
@@ -121,9 +149,10 @@ void perform_list(const ListArguments& arguments) {
 
 Command add_list_command(CLI::App& program) {
   auto arguments = std::make_shared<ListArguments>();
-  CLI::App& app = add_command(program, "list", "List the workloads, systems, designs, statistics or studies there are");
+  CLI::App& app =
+      add_command(program, "list", "List the workloads, systems, designs, statistics, studies or papers there are");
   add_value(app, "SUBJECT", arguments->subject, value_kind::kSubject,
-            "workloads, systems, designs, statistics or studies");
+            "workloads, systems, designs, statistics, studies or papers");
   add_flag(app, "--details", arguments->details, "Of workloads, also parameters, footprint and accesses in every size");
   return {&app, [arguments] { perform_list(*arguments); }};
 }

@@ -212,7 +212,8 @@ int run_program(std::vector<std::string> words) {
       add_compose_command(program),     add_tune_command(program),      add_characterize_command(program),
       add_functional_command(program),  add_trace_command(program),     add_record_opencl_command(program),
       add_export_command(program),      add_explain_command(program),   add_cost_command(program),
-      add_bench_links_command(program), add_list_command(program),      add_completion_command(program)};
+      add_bench_links_command(program), add_list_command(program),      add_reference_command(program),
+      add_completion_command(program)};
   program.footer(kExamples);  // only now: commands inherit what is there when they are added
   if (words.empty()) words = {"--help"};
   std::ranges::reverse(words);  // CLI11 takes them from the back

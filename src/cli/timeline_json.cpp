@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -74,8 +73,8 @@ class Writer {
   /// meets in one cycle the end before the begin.
   void requests(const std::vector<TimelineEvent>& events) {
     std::vector<const TimelineEvent*> all;
-    for (const TimelineEvent& event : std::views::reverse(events)) {  // a request is noted after its parts
-      if (event.kind == TimelineEvent::Kind::Request) all.push_back(&event);
+    for (auto event = events.rbegin(); event != events.rend(); ++event) {  // a request is noted after its parts
+      if (event->kind == TimelineEvent::Kind::Request) all.push_back(&*event);
     }
     std::ranges::stable_sort(all, {}, [](const TimelineEvent* event) {
       return std::tuple(event->device, event->id, event->start, ~event->end);

@@ -92,7 +92,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
     }
   }
   std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
@@ -124,7 +124,7 @@ std::vector<std::string> SearchPath::names() const {
     names.insert(names.end(), there.begin(), there.end());
   }
   std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

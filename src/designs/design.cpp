@@ -162,8 +162,8 @@ std::vector<StatInfo> list_all_statistics() {
   }
   // Two designs may share a part.
   std::ranges::sort(out, {}, &StatInfo::name);
-  const auto same = std::ranges::unique(out, {}, &StatInfo::name);
-  out.erase(same.begin(), same.end());
+  const auto same = [](const StatInfo& a, const StatInfo& b) { return a.name == b.name; };
+  out.erase(std::unique(out.begin(), out.end(), same), out.end());
   return out;
 }
 

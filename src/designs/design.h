@@ -25,6 +25,7 @@ struct Design {
   std::shared_ptr<PlugIn> (*make)() = nullptr;  ///< its parameters, components and statistics
   std::vector<std::string> parts{};             ///< of a design that is several others together
   std::string readme{};                         ///< what it is and which paper it is from: a file
+  std::string paper{};                          ///< that it is from, as in config/bibliography.h, where there is one
 };
 
 /// All designs, by name.

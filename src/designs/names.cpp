@@ -14,8 +14,8 @@ namespace nearfar {
 
 std::vector<DesignInfo> list_designs() {
   std::vector<DesignInfo> designs = {
-      {std::string(kBaseline), "The machine as its system file describes it, without any design."}};
-  for (const Design& design : all_designs()) designs.push_back({design.name, design.sentence});
+      {std::string(kBaseline), "The machine as its system file describes it, without any design.", ""}};
+  for (const Design& design : all_designs()) designs.push_back({design.name, design.sentence, design.paper});
   return designs;
 }
 

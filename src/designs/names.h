@@ -12,6 +12,7 @@ inline constexpr std::string_view kBaseline = "baseline";
 struct DesignInfo {
   std::string name;
   std::string sentence;
+  std::string paper;  ///< as in config/bibliography.h, or ""
 };
 
 /// All designs, `baseline` first.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/bibliography.h"
 #include "config/error.h"
 #include "designs/names.h"
 
@@ -23,6 +24,7 @@ void DesignRegistry::add(Design design) {
   if (design.name.empty() || design.name.find_first_of("+, ") != std::string::npos) {
     throw InputError(fmt::format("A design cannot have the name `{}`.", design.name));
   }
+  static_cast<void>(citation(design.paper));  // which throws where there is no such publication
   designs_.insert(place, std::move(design));
 }
 

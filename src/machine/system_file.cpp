@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "config/bibliography.h"
 #include "config/configuration.h"
 #include "config/error.h"
 #include "config/folder.h"
@@ -27,7 +28,7 @@ constexpr std::size_t kLongestChain = 16;
 /// Keys of a file that speak about the file, not about the machine.
 const std::vector<std::string>& file_keys() {
   // `provenance` says where the values of a frozen reading come from (docs/calibration.md).
-  static const std::vector<std::string> keys = {"base", "description", "abstract", "provenance"};
+  static const std::vector<std::string> keys = {"base", "description", "paper", "abstract", "provenance"};
   return keys;
 }
 
@@ -52,6 +53,17 @@ struct Document {
       fail_at(entry->value.place, fmt::format("`{}` takes a text.", key));
     }
     return entry->value.text;
+  }
+
+  /// The paper that describes the machine.
+  std::string paper() const {
+    const std::string key = text("paper");
+    try {
+      static_cast<void>(citation(key));
+    } catch (const InputError& error) {
+      fail_at(find("paper")->value.place, error.what());
+    }
+    return key;
   }
 
   bool is_abstract() const {
@@ -181,6 +193,7 @@ LoadedSystem load(Document system, std::span<const std::string> overrides,
   unsigned level = 0;
   for (const Document& document : chain) {
     document.text("description");
+    document.paper();
     document.is_abstract();
     configuration.add_file(document.root, ++level, file_keys());
   }
@@ -214,10 +227,11 @@ std::vector<SystemSummary> list_systems() {
     const NamedFile file = *folders.find(name);
     const std::string path = file.path.string();
     try {
-      systems.push_back({name, path, read_file(file).text("description")});
+      const Document document = read_file(file);
+      systems.push_back({name, path, document.text("description"), document.paper()});
     } catch (const InputError& error) {
       const std::string_view message = error.what();
-      systems.push_back({name, path, fmt::format("Cannot be read: {}", message.substr(0, message.find('\n')))});
+      systems.push_back({name, path, fmt::format("Cannot be read: {}", message.substr(0, message.find('\n'))), ""});
     }
   }
   return systems;

@@ -30,6 +30,7 @@ struct SystemSummary {
   std::string name;
   std::string path;
   std::string sentence;  ///< its `description`
+  std::string paper;     ///< its `paper`, as in config/bibliography.h, or ""
 };
 
 /// `name` is a file's path (ends in .yaml) or the name of a file in systems/. An override is "path=value"; it may set

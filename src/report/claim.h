@@ -84,6 +84,9 @@ struct Claim {
 struct Paper {
   std::string id;     ///< name of the file
   std::string title;  ///< what it is called
+  std::string paper;  ///< as in config/bibliography.h, or ""
+  /// The publication whose figures the claims name, where it is another than the paper.
+  std::string figures_of;
   std::vector<Claim> claims;
 };
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 
+#include "config/bibliography.h"
 #include "config/error.h"
 #include "config/folder.h"
 #include "config/nearest.h"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr YamlSubject kSubject = {"file of claims", "files of claims", "title: IDYLL", "name `groups` instead"};
 
-const std::vector<std::string> kFileKeys = {"title", "groups", "claims"};
+const std::vector<std::string> kFileKeys = {"title", "paper", "figures_of", "groups", "claims"};
 const std::vector<std::string> kAlwaysKeys = {"sentence", "figure", "published", "unit", "quality"};
 const std::vector<std::string> kMeasuredKeys = {"study", "plot", "series", "over", "take"};
 const std::vector<std::string> kOtherKeys = {"band", "because", "role", "bound"};
@@ -207,12 +208,26 @@ void check_named_claims(const Paper& paper, const YamlEntry& claims) {
   }
 }
 
+std::string publication_of(const YamlEntry& entry) {
+  std::string key = text_of(entry);
+  try {
+    static_cast<void>(citation(key));
+  } catch (const InputError& error) {
+    fail_at(entry.value.place, error.what());
+  }
+  return key;
+}
+
 Paper read_paper(const std::shared_ptr<const Source>& source, const std::string& id) {
   const YamlNode root = parse_yaml(source, kSubject);
   for (const YamlEntry& entry : root.entries) check_key(entry, kFileKeys, "a file of claims");
   Paper paper;
   paper.id = id;
   paper.title = text_of(required(root, "title"));
+  for (const YamlEntry& entry : root.entries) {
+    if (entry.key == "paper") paper.paper = publication_of(entry);
+    if (entry.key == "figures_of") paper.figures_of = publication_of(entry);
+  }
   const Groups groups = read_groups(root);
   const YamlEntry& claims = required(root, "claims");
   for (const YamlEntry& entry : entries_of(claims)) paper.claims.push_back(ClaimReader(entry, id, groups).read());

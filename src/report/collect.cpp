@@ -116,7 +116,7 @@ ReportContent collect(std::vector<Paper> papers, const std::vector<Study>& studi
   ReportContent content;
   content.papers = std::move(papers);
   // Papers that nobody measures yet come last.
-  std::ranges::stable_partition(content.papers, [](const Paper& paper) {
+  std::stable_partition(content.papers.begin(), content.papers.end(), [](const Paper& paper) {
     return std::ranges::any_of(paper.claims, [](const Claim& claim) { return !claim.study.empty(); });
   });
   content.model = model_version();

@@ -96,5 +96,18 @@ TEST_F(Install, PutsRightWhatAKilledOneLeft) {
   EXPECT_FALSE(exists("usr/sbin/policy-rc.d.before-nearfar"));
 }
 
+TEST_F(Install, TakesTheBoostOfALaterSystem) {
+  const auto chosen = [&](const std::string& apt_cache) {
+    write("bin/apt-cache", "#!/bin/sh\n" + apt_cache + "\n");
+    return run_shell("PATH=" + machine_.path().string() +
+                     "/bin:$PATH bash -c 'root=" NEARFAR_SOURCE_DIR
+                     "; source $root/cmake/setup.sh; missing=(g++ libboost1.81-dev cmake); use_boost_of_system; "
+                     "echo ${missing[*]}'")
+        .out;
+  };
+  EXPECT_EQ(chosen("exit 0"), "g++ libboost1.81-dev cmake\n");
+  EXPECT_EQ(chosen("exit 100"), "g++ libboost-dev cmake\n") << "there is no package of that name";
+}
+
 }  // namespace
 }  // namespace nearfar::install_test

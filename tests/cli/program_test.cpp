@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"functional MT --system ats-4gpu", "it needs translation.kind=ideal."},
         Mistake{"functional MT --system ideal-4gpu --design rec", "The design `rec` changes systems with"},
         Mistake{"explain surplus", "`surplus` is one argument too many for `nearfar explain`"},
-        Mistake{"list", "`nearfar list` needs one of: workloads, systems, designs, statistics, studies."},
+        Mistake{"list", "`nearfar list` needs one of: workloads, systems, designs, statistics, studies, papers."},
         Mistake{"list workload", "Did you mean `workloads`?"},
         Mistake{"list systems --details", "--details is for `nearfar list workloads` only."},
         Mistake{"study", "`nearfar study` needs a STUDY"}, Mistake{"study idyl-fig54", "Did you mean `idyll-fig54`?"},

@@ -235,6 +235,18 @@ TEST(Coalescer, ARunOverAPartOfALineMakesItFull) {
   expect_first_line_full(coalescer.stores(lanes, 4));
 }
 
+/// A full wavefront out of order, all of it in one page but for one lane: each lane in turn.
+RC_GTEST_PROP(Coalescer, OneLaneOfManyInAnotherPage, ()) {
+  Coalescer coalescer(64);
+  LaneAddresses lanes;
+  lanes.active = ~std::uint64_t{0};
+  for (unsigned other = 0; other < kMaxLanes; ++other) {
+    for (std::uint64_t& address : lanes.address) address = 0x2000 + 4 * *rc::gen::inRange<std::uint64_t>(0, 1024);
+    lanes.address[other] += *rc::gen::element<std::uint64_t>(0x1000, 0x100000, std::uint64_t{0} - 0x1000, 2);
+    check(coalescer.loads(lanes, 4), Reference(lanes, 4, 64));
+  }
+}
+
 TEST(Coalescer, PartsThatComeInDisorderAreHandedOutInOrder) {
   Coalescer coalescer(64);
   LaneAddresses lanes;

@@ -53,7 +53,8 @@ void register_asap(DesignRegistry& registry) {
                 .seams = {"walk access"},
                 .systems = {TranslationKind::Mmu},
                 .make = make_plug_in<Asap>,
-                .readme = "src/designs/asap/README.md"});
+                .readme = "src/designs/asap/README.md",
+                .paper = "asap"});
 }
 
 }  // namespace nearfar

@@ -34,6 +34,7 @@ void register_carve(DesignRegistry& registry) {
   Design design = directory_design(
       "carve", "A bit in memory says whether other GPUs hold a line; writes to shared lines are broadcast.",
       "src/designs/carve/README.md");
+  design.paper = "carve";
   design.make = make_plug_in<Carve>;
   registry.add(std::move(design));
 }

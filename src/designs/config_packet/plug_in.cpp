@@ -19,7 +19,8 @@ void register_config_packet(DesignRegistry& registry) {
                 .seams = {"egress"},
                 .systems = {TranslationKind::Ideal, TranslationKind::Ats},
                 .make = make_plug_in<ConfigPacketDesign>,
-                .readme = "src/designs/config_packet/README.md"});
+                .readme = "src/designs/config_packet/README.md",
+                .paper = "finepack"});
 }
 
 }  // namespace nearfar

@@ -30,6 +30,7 @@ class DirIdeal final : public PlugIn {
 void register_dir_ideal(DesignRegistry& registry) {
   Design design = directory_design("dir-ideal", "A coherence directory without limit: no entry is ever replaced.",
                                    "src/designs/dir_ideal/README.md");
+  design.paper = "rec";
   design.make = make_plug_in<DirIdeal>;
   registry.add(std::move(design));
 }

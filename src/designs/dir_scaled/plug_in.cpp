@@ -27,6 +27,7 @@ void register_dir_scaled(DesignRegistry& registry) {
     Design design = directory_design(fmt::format("dir-{}x", times),
                                      fmt::format("The coherence directory has {} times the entries.", times),
                                      "src/designs/dir_scaled/README.md");
+    design.paper = "rec";
     design.settings = {fmt::format("directory.scale={}", times)};
     design.make = make_plug_in<DirScaled>;
     registry.add(std::move(design));

@@ -68,7 +68,8 @@ void register_dws(DesignRegistry& registry) {
                 .seams = {"walk order"},
                 .systems = {TranslationKind::Ats, TranslationKind::Mmu},
                 .make = make_plug_in<Dws>,
-                .readme = "src/designs/dws/README.md"});
+                .readme = "src/designs/dws/README.md",
+                .paper = "dws"});
 }
 
 }  // namespace nearfar

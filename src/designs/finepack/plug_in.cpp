@@ -18,7 +18,8 @@ void register_finepack(DesignRegistry& registry) {
                 .seams = {"egress"},
                 .systems = {TranslationKind::Ideal, TranslationKind::Ats},
                 .make = make_plug_in<FinePackDesign>,
-                .readme = "src/designs/finepack/README.md"});
+                .readme = "src/designs/finepack/README.md",
+                .paper = "finepack"});
 }
 
 }  // namespace nearfar

@@ -22,7 +22,8 @@ void register_gps(DesignRegistry& registry) {
                 .seams = {"egress"},
                 .systems = {TranslationKind::Ideal, TranslationKind::Ats},
                 .make = make_plug_in<GpsDesign>,
-                .readme = "src/designs/gps/README.md"});
+                .readme = "src/designs/gps/README.md",
+                .paper = "gps"});
 }
 
 }  // namespace nearfar

@@ -49,6 +49,7 @@ void register_hmg(DesignRegistry& registry) {
   Design design =
       directory_design("hmg", "An entry of the coherence directory tracks four lines with one sharer vector.",
                        "src/designs/hmg/README.md");
+  design.paper = "hmg";
   design.make = make_plug_in<Hmg>;
   registry.add(std::move(design));
 }

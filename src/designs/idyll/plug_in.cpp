@@ -123,25 +123,29 @@ void register_idyll(DesignRegistry& registry) {
        .sentence = "Only GPUs that may have a mapping are told when a page moves, and they write their tables later.",
        .systems = {TranslationKind::Mmu},
        .parts = {"idyll-dir", "idyll-lazy"},
-       .readme = kReadme});
+       .readme = kReadme,
+       .paper = "idyll"});
   registry.add({.name = "idyll-dir",
                 .sentence = "Bits in the host's page-table entries name the GPUs to tell when a page moves.",
                 .seams = {"whom to invalidate"},
                 .systems = {TranslationKind::Mmu},
                 .make = make_plug_in<Dir>,
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = "idyll"});
   registry.add({.name = "idyll-inmem",
                 .sentence = "A table in memory, with a cache, names the GPUs to tell when a page moves.",
                 .seams = {"whom to invalidate"},
                 .systems = {TranslationKind::Mmu},
                 .make = make_plug_in<InMem>,
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = "idyll"});
   registry.add({.name = "idyll-lazy",
                 .sentence = "Invalidations are merged in a buffer and reach the page table when walkers are idle.",
                 .seams = {"before the GMMU walk, place 1", "how to invalidate"},
                 .systems = {TranslationKind::Mmu},
                 .make = make_plug_in<Lazy>,
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = "idyll"});
 }
 
 }  // namespace nearfar

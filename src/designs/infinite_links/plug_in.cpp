@@ -9,7 +9,8 @@ void register_infinite_links(DesignRegistry& registry) {
                 .seams = {"egress"},
                 .systems = {TranslationKind::Ideal, TranslationKind::Ats},
                 .settings = {"link.bandwidth=100000GB/s"},
-                .readme = "src/designs/infinite_links/README.md"});
+                .readme = "src/designs/infinite_links/README.md",
+                .paper = "finepack"});
 }
 
 }  // namespace nearfar

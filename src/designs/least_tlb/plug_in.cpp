@@ -78,7 +78,8 @@ void register_least_tlb(DesignRegistry& registry) {
                 .seams = {"IOMMU TLB content"},
                 .systems = {TranslationKind::Ats},
                 .make = make_plug_in<LeastTlb>,
-                .readme = "src/designs/least_tlb/README.md"});
+                .readme = "src/designs/least_tlb/README.md",
+                .paper = "least-tlb"});
 }
 
 }  // namespace nearfar

@@ -55,6 +55,7 @@ void register_multi_grain(DesignRegistry& registry) {
   Design design = directory_design(
       "multi-grain", "One directory entry tracks a region that a single GPU caches; shared lines have their own.",
       "src/designs/multi_grain/README.md");
+  design.paper = "multi-grain";
   design.make = make_plug_in<MultiGrain>;
   registry.add(std::move(design));
 }

@@ -67,13 +67,15 @@ void register_neighborhood(DesignRegistry& registry) {
                 .seams = {"walk order"},
                 .systems = {TranslationKind::Svm, TranslationKind::Ats, TranslationKind::Mmu},
                 .make = []() -> std::shared_ptr<PlugIn> { return std::make_shared<Neighborhood>(false); },
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = "neighborhood"});
   registry.add({.name = "neighborhood-leaf",
                 .sentence = "A line of leaf entries serves all waiting requests whose entries it has.",
                 .seams = {"walk order"},
                 .systems = {TranslationKind::Svm, TranslationKind::Ats, TranslationKind::Mmu},
                 .make = []() -> std::shared_ptr<PlugIn> { return std::make_shared<Neighborhood>(true); },
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = "neighborhood"});
 }
 
 }  // namespace nearfar

@@ -51,7 +51,8 @@ void register_next_page(DesignRegistry& registry) {
                 .seams = {"L2 TLB prefetch"},
                 .systems = {TranslationKind::Mmu, TranslationKind::Ats, TranslationKind::Svm},
                 .make = make_plug_in<NextPagePlugIn>,
-                .readme = "src/designs/next_page/README.md"});
+                .readme = "src/designs/next_page/README.md",
+                .paper = "sequential-prefetching"});
 }
 
 }  // namespace nearfar

@@ -71,7 +71,8 @@ void register_nvls(DesignRegistry& registry) {
                 .systems = {TranslationKind::Ideal, TranslationKind::Ats},
                 .system = "finepack-16gpu-nvlink",
                 .make = make_plug_in<NvlsDesign>,
-                .readme = "src/designs/nvls/README.md"});
+                .readme = "src/designs/nvls/README.md",
+                .paper = "nvls"});
 }
 
 }  // namespace nearfar

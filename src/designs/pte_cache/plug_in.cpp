@@ -50,7 +50,8 @@ void register_pte_cache(DesignRegistry& registry) {
                 .seams = {"walk access"},
                 .systems = {TranslationKind::Svm, TranslationKind::Ats, TranslationKind::Mmu},
                 .make = make_plug_in<PteCacheDesign>,
-                .readme = "src/designs/pte_cache/README.md"});
+                .readme = "src/designs/pte_cache/README.md",
+                .paper = "neighborhood"});
 }
 
 }  // namespace nearfar

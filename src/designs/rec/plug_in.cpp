@@ -52,6 +52,7 @@ void register_rec(DesignRegistry& registry) {
   Design design =
       directory_design("rec", "An entry of the coherence directory tracks the lines of a range, each with its sharers.",
                        "src/designs/rec/README.md");
+  design.paper = "rec";
   design.make = make_plug_in<Rec>;
   registry.add(std::move(design));
 }

@@ -75,13 +75,15 @@ void register_srrip(DesignRegistry& registry) {
                 .seams = {"L2 cache replacement"},
                 .systems = {Ideal, Mmu, Ats, Svm},
                 .make = make_plug_in<SrripOfL2>,
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = "srrip"});
   registry.add({.name = "srrip-l1",
                 .sentence = "The L1s of a GPU replace the line whose next use is predicted to be farthest (SRRIP).",
                 .seams = {"L1 cache replacement"},
                 .systems = {Ideal, Mmu, Ats, Svm},
                 .make = make_plug_in<SrripOfL1s>,
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = "srrip"});
 }
 
 }  // namespace nearfar

@@ -37,7 +37,8 @@ void register_tlb_probing(DesignRegistry& registry) {
                 .seams = {"IOMMU TLB content"},
                 .systems = {TranslationKind::Ats},
                 .make = make_plug_in<TlbProbing>,
-                .readme = "src/designs/tlb_probing/README.md"});
+                .readme = "src/designs/tlb_probing/README.md",
+                .paper = "valkyrie"});
 }
 
 }  // namespace nearfar

@@ -93,19 +93,22 @@ void register_trans_fw(DesignRegistry& registry) {
                 .sentence = "Misses skip walks that would fault, and GPUs answer faults that wait at the host.",
                 .systems = {TranslationKind::Mmu},
                 .parts = {"trans-fw-prt", "trans-fw-ft"},
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = "trans-fw"});
   registry.add({.name = "trans-fw-ft",
                 .sentence = "A fault that waits at the host is forwarded to a GPU that has the page.",
                 .seams = {"before the host walk"},
                 .systems = {TranslationKind::Mmu},
                 .make = make_plug_in<Ft>,
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = "trans-fw"});
   registry.add({.name = "trans-fw-prt",
                 .sentence = "A miss whose page has no valid entry in the local table faults without a walk.",
                 .seams = {"before the GMMU walk, place 2"},
                 .systems = {TranslationKind::Mmu},
                 .make = make_plug_in<Prt>,
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = "trans-fw"});
 }
 
 }  // namespace nearfar

@@ -72,7 +72,8 @@ void register_umh(DesignRegistry& registry) {
        .system = "zero-copy-4gpu",
        .settings = {"memory.management=umh", "coherence=boundary", "remote_cache=l1", "remote_host_lines=false"},
        .make = make_plug_in<UnifiedMemoryHierarchy>,
-       .readme = "src/designs/umh/README.md"});
+       .readme = "src/designs/umh/README.md",
+       .paper = "umh"});
 }
 
 }  // namespace nearfar

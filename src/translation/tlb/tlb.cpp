@@ -4,7 +4,8 @@
 #include <cassert>
 #include <cstring>
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) && !defined(NEARFAR_SCALAR)
+#define NEARFAR_SSE2
 #include <emmintrin.h>
 #endif
 
@@ -33,7 +34,7 @@ std::uint32_t Tlb::find(PageKey page) const {
   const std::uint32_t* tags = &tags_[first];
   const auto is_here = [&](std::uint32_t way) { return tags[way] == tag && entries_[first + way].page == page; };
   std::uint32_t way = 0;
-#if defined(__SSE2__)
+#if defined(NEARFAR_SSE2)
   const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
   for (; way + 4 <= ways_; way += 4) {
     const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(tags + way));
@@ -57,7 +58,7 @@ void Tlb::make_youngest(std::uint32_t slot) {
   if (mine == 0) return;
   std::uint8_t* ages = &ages_[of_ways_.quotient(slot) * ways_];
   std::uint32_t way = 0;
-#if defined(__SSE2__)
+#if defined(NEARFAR_SSE2)
   const __m128i limit = _mm_set1_epi8(static_cast<char>(mine));
   for (; way + 16 <= ways_; way += 16) {
     const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i*>(ages + way));
