@@ -109,14 +109,14 @@ TEST(Summary, LeavesOutWhatTheResultDoesNotHave) {
   EXPECT_THAT(text, Not(HasSubstr("latency")));
 }
 
-TEST(Summary, FindsTheStagesOfLatencyByTheirNames) {
+TEST(Summary, NamesTheComponentsOfLatencyByTheFieldsWords) {
   Report report = report_of({"MT"});
   report.result.statistics = {count("latency.load.count", 10), count("latency.load.dram_cycles", 300),
                               count("latency.load.reply_link_cycles", 600), count("latency.load.total_cycles", 900)};
   const std::string text = summary(report, Terminal{});
   EXPECT_THAT(text, HasSubstr(": 90.0 cycles\n"
-                              "    reply link  60.0  66.7 %  ██████████████████████████████\n"
-                              "    dram        30.0  33.3 %  ███████████████\n"));
+                              "    reply on the links  60.0  66.7 %  ██████████████████████████████\n"
+                              "    DRAM                30.0  33.3 %  ███████████████\n"));
 }
 
 }  // namespace
