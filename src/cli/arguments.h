@@ -42,6 +42,7 @@ inline constexpr const char* kFileSize = "BYTES";
 inline constexpr const char* kStudy = "STUDY";
 inline constexpr const char* kStudies = "STUDIES";
 inline constexpr const char* kPapers = "PAPERS";
+inline constexpr const char* kPapersAndStudies = "NAMES";
 inline constexpr const char* kCalibration = "PAPER";
 inline constexpr const char* kFolder = "FOLDER";
 inline constexpr const char* kExecutor = "EXECUTOR";

@@ -14,29 +14,36 @@ namespace {
 constexpr std::array kVerdicts = {Verdict::Met,      Verdict::WithinBand, Verdict::Missed,     Verdict::WithinNoise,
                                   Verdict::Opposite, Verdict::NotJudged,  Verdict::NotMeasured};
 
-/// The claim without its paper's name, which stands above the table.
-std::string short_name(const std::string& id, const std::string& paper) {
-  return id.starts_with(paper + ".") ? id.substr(paper.size() + 1) : id;
-}
-
-/// "queue.gmmu 95.8 % → 93.10 %"
+/// "GMMU queue wait 95.8 % → 93.10 %"
 std::string mechanism(const Claim& claim, const std::vector<MeasuredClaim>& claims) {
   std::vector<std::string> parts;
   for (const std::string& id : claim.because) {
     const auto found = std::ranges::find_if(claims, [&](const auto& measured) { return measured.claim->id == id; });
     if (found == claims.end() || found->values.empty()) continue;
     parts.push_back(
-        fmt::format("{} {} → {}", short_name(id, claim.paper), published_text(*found->claim), measured_text(*found)));
+        fmt::format("{} {} → {}", found->claim->sentence, published_text(*found->claim), measured_text(*found)));
   }
   return join(parts, "; ");
 }
 
+/// What the verdict on a result means for its paper, where the verdict does not say it; of others what they are.
+std::string words(const MeasuredClaim& measured) {
+  if (measured.verdict == Verdict::NotJudged && measured.claim->role == Role::Result) return "";
+  return outcome_text(measured);
+}
+
 std::string remark(const MeasuredClaim& measured, const std::vector<MeasuredClaim>& claims) {
-  std::vector<std::string> parts = measured.warnings;
-  for (std::string& warning : parts) warning = "WARNING: " + warning;
-  if (!measured.note.empty()) parts.push_back(measured.note);
+  std::vector<std::string> parts;
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) parts.push_back(part);
+  };
+  add(measured.note);
+  add(words(measured));
+  const std::string range = range_text(measured);
+  add(range.empty() ? "" : range + " over readings");
+  for (const std::string& warning : measured.warnings) add("WARNING: " + warning);
   const std::string numbers = mechanism(*measured.claim, claims);
-  if (!numbers.empty()) parts.push_back(numbers);
+  add(numbers.empty() ? "" : "by, published → measured: " + numbers);
   return join(parts, "; ");
 }
 
@@ -79,11 +86,6 @@ std::string readings_note(const std::vector<Paper>& papers, const std::vector<Me
   return out;
 }
 
-/// What the verdict on a result means for its paper; of others their role says it.
-std::string words(const MeasuredClaim& measured) {
-  return measured.claim->role == Role::Result ? outcome_text(measured) : "";
-}
-
 std::string tally(const std::vector<MeasuredClaim>& claims) {
   std::vector<std::string> parts;
   for (const Verdict verdict : kVerdicts) {
@@ -111,21 +113,19 @@ std::string claims_table(const std::vector<Paper>& papers, const std::vector<Mea
   for (const Paper& paper : papers) {
     out += terminal.paint(Tint::Bold, paper.title) + "\n";
     Table table({{"claim"},
-                 {"role"},
                  {"published", Align::Right},
                  {"measured", Align::Right},
                  {"ratio", Align::Right},
-                 {"over readings", Align::Right},
                  {"verdict", Align::Left, Tint::Bold},
-                 {"in words"},
-                 {"mechanism: published → measured", Align::Left, Tint::Dim}},
+                 {"remarks", Align::Left, Tint::Dim}},
                 2);
-    for (const MeasuredClaim& measured : claims) {
-      if (measured.claim->paper != paper.id) continue;
-      table.row({measured.claim->id, std::string(role_name(measured.claim->role)), published_text(*measured.claim),
-                 measured_text(measured), measured.ratio ? fmt::format("{:.2f}", *measured.ratio) : "",
-                 range_text(measured), std::string(verdict_name(measured.verdict)), words(measured),
-                 remark(measured, claims)});
+    for (const bool whole : {true, false}) {  // what is measured comes first
+      for (const MeasuredClaim& measured : claims) {
+        if (measured.claim->paper != paper.id || (measured.verdict != Verdict::NotMeasured) != whole) continue;
+        table.row({measured.claim->sentence, published_text(*measured.claim), measured_text(measured),
+                   measured.ratio ? fmt::format("{:.2f}", *measured.ratio) : "",
+                   std::string(verdict_name(measured.verdict)), remark(measured, claims)});
+      }
     }
     out += table.text(terminal) + "\n";
   }

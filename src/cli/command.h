@@ -28,6 +28,7 @@ Command add_study_command(CLI::App& program);
 Command add_calibrate_command(CLI::App& program);
 Command add_reproduce_command(CLI::App& program);
 Command add_report_command(CLI::App& program);
+Command add_explore_command(CLI::App& program);
 Command add_compose_command(CLI::App& program);
 Command add_tune_command(CLI::App& program);
 Command add_export_command(CLI::App& program);

@@ -69,6 +69,11 @@ Completion completion_of(const std::string& kind) {
   if (kind == kDesign) return {names_of(list_designs()), "+", "", false};
   if (kind == kDesigns) return {names_of(list_designs()), ",+", "", false};
   if (kind == kPapers) return {paper_names(), "", "", false};
+  if (kind == kPapersAndStudies) {
+    std::vector<std::string> words = paper_names();
+    for (std::string& study : names_of(list_studies())) words.push_back(std::move(study));
+    return {words, "", "", true};
+  }
   if (kind == kCalibration) return {calibration_names(), "", "", true};
   if (kind == kFile || kind == kFolder) return {{}, "", "", true};
   if (kind == kSubject) return {{"workloads", "systems", "designs", "statistics", "studies", "papers"}, "", "", false};

@@ -69,6 +69,7 @@ constexpr const char* kExamples =
     "  nearfar calibrate trans-fw --dry-run              what a paper leaves open, chosen by facts of its baseline\n"
     "  nearfar reproduce idyll --quick                   what a paper claims, beside what is measured\n"
     "  nearfar report -o report.html                     all claims and figures as one page\n"
+    "  nearfar explore                                   choose runs on a page in the browser, watch and compare them\n"
     "  nearfar compose MT --system mmu-4gpu --designs ideal-walkers,ideal-migration    which designs get on\n"
     "  nearfar tune MT --system ats-4gpu --vary iommu.walkers=1,2,4,8,16               where more stops paying off\n"
     "  nearfar characterize PR --svg pr.svg              what it does to memory, without a run\n"
@@ -207,13 +208,13 @@ int run_program(std::vector<std::string> words) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   program.require_subcommand(0, 1);
   const std::vector<Command> commands = {
-      add_run_command(program),         add_compare_command(program),   add_study_command(program),
-      add_calibrate_command(program),   add_reproduce_command(program), add_report_command(program),
-      add_compose_command(program),     add_tune_command(program),      add_characterize_command(program),
-      add_functional_command(program),  add_trace_command(program),     add_record_opencl_command(program),
-      add_export_command(program),      add_explain_command(program),   add_cost_command(program),
-      add_bench_links_command(program), add_list_command(program),      add_reference_command(program),
-      add_completion_command(program)};
+      add_run_command(program),        add_compare_command(program),     add_study_command(program),
+      add_calibrate_command(program),  add_reproduce_command(program),   add_report_command(program),
+      add_compose_command(program),    add_tune_command(program),        add_characterize_command(program),
+      add_functional_command(program), add_trace_command(program),       add_record_opencl_command(program),
+      add_explore_command(program),    add_export_command(program),      add_explain_command(program),
+      add_cost_command(program),       add_bench_links_command(program), add_list_command(program),
+      add_reference_command(program),  add_completion_command(program)};
   program.footer(kExamples);  // only now: commands inherit what is there when they are added
   if (words.empty()) words = {"--help"};
   std::ranges::reverse(words);  // CLI11 takes them from the back

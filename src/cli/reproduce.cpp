@@ -51,13 +51,14 @@ Planned planned_runs(const std::vector<Study>& studies, std::vector<NamedRun> mo
 }
 
 void refuse_opposite(const std::vector<MeasuredClaim>& claims) {
-  std::vector<std::string> ids;
+  std::vector<std::string> opposite;
   for (const MeasuredClaim& measured : claims) {
-    if (measured.verdict == Verdict::Opposite) ids.push_back(measured.claim->id);
+    if (measured.verdict == Verdict::Opposite)
+      opposite.push_back(fmt::format("{} ({})", measured.claim->sentence, measured.claim->id));
   }
-  if (ids.empty()) return;
-  throw OppositeFound(fmt::format("{} claim{} the opposite of what was published: {}", ids.size(),
-                                  ids.size() == 1 ? " is" : "s are", join(ids, ", ")));
+  if (opposite.empty()) return;
+  throw OppositeFound(fmt::format("{} claim{} the opposite of what was published: {}", opposite.size(),
+                                  opposite.size() == 1 ? " is" : "s are", join(opposite, "; ")));
 }
 
 void perform_reproduce(const ReproduceArguments& arguments) {
@@ -82,6 +83,7 @@ void perform_reproduce(const ReproduceArguments& arguments) {
   ReportContent content = collect(std::move(papers), on_chosen, store);
   add_readings(content.claims, studies, content.papers, frozen, store);
   content.version = version();
+  content.asked = !arguments.papers.empty();
   if (json) json->write(claims_json(content.claims));
   if (report) report->write(report_html(content));
   if (!to_stdout) {

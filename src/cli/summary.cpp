@@ -13,17 +13,16 @@
 #include "designs/names.h"
 #include "interconnect/topology.h"
 #include "machine/system_check.h"
+#include "study/bottleneck.h"
+#include "study/latency_components.h"
+#include "study/statistic.h"
 
 namespace nearfar {
 namespace {
 
-std::optional<double> find(const RunResult& result, std::string_view name) {
-  const auto& all = result.statistics;
-  const auto found =
-      std::ranges::lower_bound(all, name, {}, [](const StatValue& s) -> std::string_view { return s.name; });
-  if (found == all.end() || found->name != name) return std::nullopt;
-  return found->as_double();
-}
+constexpr std::size_t kMostResources = 6;  // named with how busy they are
+
+std::optional<double> find(const RunResult& result, std::string_view name) { return find_statistic(result, name); }
 
 std::string parameters_text(const Application& application) {
   std::vector<std::string> parts;
@@ -69,10 +68,29 @@ void add_size_of_run(Table& table, const Report& report, double seconds) {
   const double clock = static_cast<double>(report.machine.loaded.spec.gpu.clock.hertz);
   const double cycles = static_cast<double>(result.cycles);
   table.row({"cycles", grouped(result.cycles), fmt::format("{} at {}", time_text(seconds), clock_text(clock))});
-  table.row({"instructions", grouped(result.instructions),
-             fmt::format("{} a cycle", fixed(static_cast<double>(result.instructions) / cycles, 2))});
+  const double ipc = static_cast<double>(result.instructions) / cycles;
+  const SystemSpec& spec = report.machine.loaded.spec;
+  table.row({"instructions", grouped(result.instructions), "of wavefronts"});
+  table.row({"IPC", fixed(ipc, 2),
+             fmt::format("wavefront instructions a cycle, {} of a compute unit",
+                         fixed(ipc / static_cast<double>(spec.gpus * spec.gpu.cus()), 3))});
   table.row({"accesses", grouped(result.accesses),
              fmt::format("lines, {} a cycle", fixed(static_cast<double>(result.accesses) / cycles, 2))});
+}
+
+/// What the run is bound by (study/bottleneck.h), and how busy everything is.
+std::string bottleneck_lines(const Report& report, const Terminal& terminal) {
+  const std::optional<Bottleneck> found = bottleneck(report);
+  if (!found) return "";
+  Table table({{""}, {""}}, 2);
+  table.row({"bound by", bottleneck_text(*found)});
+  std::vector<std::string> busy;
+  for (const Utilization& each : utilizations(report)) {
+    if (busy.size() < kMostResources)
+      busy.push_back(fmt::format("{} {}", utilization_name(each), percent(each.share, 1)));
+  }
+  table.row({"utilization", join(busy, ", ")});
+  return "\n" + table.text(terminal);
 }
 
 void add_hits(Table& table, const RunResult& result, const char* label, const char* hits, const char* all,
@@ -108,7 +126,7 @@ void add_links(Table& table, const Report& report, double seconds) {
   const SystemSpec& spec = report.machine.loaded.spec;
   if (const auto busy = find(report.result, "gpus.link.busy_cycles")) {
     const double outputs = static_cast<double>(Topology(spec.link, spec.gpus).outputs(DeviceId{0})) * spec.gpus;
-    note += fmt::format("; the GPUs' outputs are busy {} of the time",
+    note += fmt::format("; link egress utilization {}, the mean of all GPUs",
                         percent(*busy, outputs * static_cast<double>(report.result.cycles)));
   }
   table.row({"link traffic", size_text(*bytes), note});
@@ -153,7 +171,10 @@ void add_translation(Table& table, const RunResult& result) {
                          fixed(find(result, "run.pfpki").value_or(0), 2))});
 }
 
-/// Of several applications, what each did, and how the caches and the TLB of its GPU did.
+std::string ratio(double part, double whole, int digits) { return whole == 0 ? "" : fixed(part / whole, digits); }
+
+/// Of several applications, what each did, how the caches and the TLB of its GPU did, and which of its GPU's resources
+/// was busiest.
 std::string applications_table(const Report& report, const Terminal& terminal) {
   if (report.applications.size() < 2) return "";
   const RunResult& result = report.result;
@@ -165,45 +186,47 @@ std::string applications_table(const Report& report, const Terminal& terminal) {
   Table table({{"application"},
                {"cycles", Align::Right},
                {"instructions", Align::Right},
+               {"IPC", Align::Right},
                {"accesses", Align::Right},
                {"L1 hits", Align::Right},
                {"L2 hits", Align::Right},
-               {"L2 TLB hits", Align::Right}},
+               {"L2 TLB hits", Align::Right},
+               {"L2 TLB MPKI", Align::Right},
+               {"busiest"}},
               2);
   for (std::size_t i = 0; i < report.applications.size(); ++i) {
     std::vector<std::string> cells = {fmt::format("GPU {}: {}", i, report.applications[i].name)};
-    for (const char* what : {"cycles", "instructions", "accesses"}) {
-      cells.push_back(grouped(application_statistic(result, i, what)));
-    }
+    const auto counted = [&](const char* what) { return application_statistic(result, i, what); };
+    cells.push_back(grouped(counted("cycles")));
+    cells.push_back(grouped(counted("instructions")));
+    cells.push_back(ratio(static_cast<double>(counted("instructions")), static_cast<double>(counted("cycles")), 2));
+    cells.push_back(grouped(counted("accesses")));
     cells.push_back(share(i, "l1v.load_hits", "l1v.load_lines"));
     cells.push_back(share(i, "l2.read_hits", "l2.reads"));
     cells.push_back(share(i, "l2_tlb.hits", "l2_tlb.lookups"));
+    const auto misses = find(result, fmt::format("gpu{}.l2_tlb.misses", i));
+    const double merges = find(result, fmt::format("gpu{}.l2_tlb.merges", i)).value_or(0);
+    cells.push_back(misses ? ratio(1000 * (*misses - merges), static_cast<double>(counted("instructions")), 2) : "");
+    const std::vector<Utilization> resources = utilizations(report, i);
+    cells.push_back(
+        resources.empty() ? "" : fmt::format("{} {}", resources.front().what, percent(resources.front().share, 1)));
     table.row(cells);
   }
   return "\n" + table.text(terminal);
 }
 
-/// Where a latency goes: its parts are whatever the result has between this prefix and suffix.
-std::string breakdown(const RunResult& result, const Terminal& terminal, const std::string& what,
-                      const std::string& count_name, const std::string& total_name, std::string_view prefix,
-                      std::string_view suffix) {
-  const auto count = find(result, count_name);
-  const auto total = find(result, total_name);
-  if (!count || !total || *count == 0 || *total == 0) return "";
-  std::vector<std::pair<std::string, double>> parts;
-  for (const StatValue& stat : result.statistics) {
-    const std::string_view name = stat.name;
-    if (stat.real || !name.starts_with(prefix) || !name.ends_with(suffix) || name == total_name) continue;
-    const auto part = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
-    if (stat.as_double() > 0) parts.emplace_back(part, stat.as_double());
+std::string breakdowns(const RunResult& result, const Terminal& terminal) {
+  std::string out;
+  for (const LatencyBreakdown& breakdown : latency_breakdowns(result)) {
+    Table table({{"", Align::Left}, {"", Align::Right}, {"", Align::Right}, {"", Align::Left, Tint::Cyan}}, 4);
+    for (const LatencyPart& part : breakdown.parts) {
+      table.row({part.name, fixed(part.cycles, 1), percent(part.share, 1),
+                 bar(part.cycles, breakdown.parts.front().cycles, kBarWidth)});
+    }
+    out += fmt::format("\n  mean latency of {}: {} cycles\n", breakdown.of, fixed(breakdown.mean, 1)) +
+           table.text(terminal);
   }
-  std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.second > b.second; });
-  Table table({{"", Align::Left}, {"", Align::Right}, {"", Align::Right}, {"", Align::Left, Tint::Cyan}}, 4);
-  for (auto& [part, cycles] : parts) {
-    std::ranges::replace(part, '_', ' ');
-    table.row({part, fixed(cycles / *count, 1), percent(cycles, *total), bar(cycles, parts.front().second, kBarWidth)});
-  }
-  return fmt::format("\n  mean latency of {}: {} cycles\n", what, fixed(*total / *count, 1)) + table.text(terminal);
+  return out;
 }
 
 /// What is to be said about the machine, and what its designs have to say about the run.
@@ -242,10 +265,8 @@ std::string summary(const Report& report, const Terminal& terminal) {
                         report.experiment.threads, report.experiment.threads == 1 ? "" : "s",
                         size_text(static_cast<double>(result.peak_rss_bytes)))});
   return heading(report, terminal) + table.text(terminal) + applications_table(report, terminal) +
-         breakdown(result, terminal, "a load that misses the L1", "latency.load.count", "latency.load.total_cycles",
-                   "latency.load.", "_cycles") +
-         breakdown(result, terminal, "an L2 TLB miss", "l2_miss.count", "l2_miss.latency", "l2_miss.component.", "") +
-         remarks(report) + "\n" + host.text(terminal);
+         bottleneck_lines(report, terminal) + breakdowns(result, terminal) + remarks(report) + "\n" +
+         host.text(terminal);
 }
 
 }  // namespace nearfar

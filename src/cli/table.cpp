@@ -8,10 +8,10 @@ namespace nearfar {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kNarrowest = 20;  // a last column with less room than this is not worth breaking
+constexpr std::size_t kNarrowest = 16;  // a column with less room than this is not worth breaking
 
 std::string padded(const std::string& cell, std::size_t width, Align align, const Terminal& terminal, Tint tint) {
-  const std::string space(width - display_width(cell), ' ');
+  const std::string space(width - std::min(width, display_width(cell)), ' ');
   const std::string painted = terminal.paint(tint, cell);
   return align == Align::Left ? painted + space : space + painted;
 }
@@ -45,44 +45,55 @@ void Table::row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<std::size_t> Table::widths() const {
+std::vector<std::size_t> Table::widths(const Terminal& terminal) const {
   std::vector<std::size_t> widths;
   for (const Column& column : columns_) widths.push_back(display_width(column.title));
   for (const auto& cells : rows_) {
     for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], display_width(cells[i]));
+  }
+  if (terminal.width == 0) return widths;
+  std::size_t whole = indent_ + kGap * (widths.size() - 1);
+  for (const std::size_t width : widths) whole += width;
+  while (whole > terminal.width) {
+    std::size_t* widest = nullptr;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (columns_[i].align == Align::Left && widths[i] > kNarrowest && (widest == nullptr || widths[i] >= *widest))
+        widest = &widths[i];
+    }
+    if (widest == nullptr) break;
+    --*widest;
+    --whole;
   }
   return widths;
 }
 
 std::string Table::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, bool titles,
                         const Terminal& terminal) const {
-  std::string out(indent_, ' ');
-  std::size_t start = indent_;
-  for (std::size_t i = 0; i + 1 < cells.size(); ++i) {
-    const Tint tint = titles ? Tint::Bold : columns_[i].tint;
-    out += padded(cells[i], widths[i], columns_[i].align, terminal, tint) + std::string(kGap, ' ');
-    start += widths[i] + kGap;
-  }
-  const Column& last = columns_.back();
-  const Tint tint = titles ? Tint::Bold : last.tint;
-  if (last.align == Align::Right || terminal.width < start + kNarrowest) {
-    out += padded(cells.back(), last.align == Align::Right ? widths.back() : display_width(cells.back()), last.align,
-                  terminal, tint);
-    strip_trailing_spaces(out);
-    return out + '\n';
+  std::vector<std::vector<std::string>> parts;  // of each cell, its lines
+  std::size_t lines = 1;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const bool words = columns_[i].align == Align::Left && display_width(cells[i]) > widths[i];
+    parts.push_back(words ? wrapped(cells[i], widths[i]) : std::vector{cells[i]});
+    lines = std::max(lines, parts.back().size());
   }
   std::string result;
-  for (const std::string& part : wrapped(cells.back(), terminal.width - start)) {
-    out += terminal.paint(tint, part);
+  for (std::size_t at = 0; at < lines; ++at) {
+    std::string out(indent_, ' ');
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string cell = at < parts[i].size() ? parts[i][at] : "";
+      const Tint tint = titles ? Tint::Bold : columns_[i].tint;
+      const bool last_words = i + 1 == cells.size() && columns_[i].align == Align::Left;
+      out += padded(cell, last_words ? 0 : widths[i], columns_[i].align, terminal, tint);
+      if (i + 1 < cells.size()) out += std::string(kGap, ' ');
+    }
     strip_trailing_spaces(out);
     result += out + '\n';
-    out = std::string(start, ' ');
   }
   return result;
 }
 
 std::string Table::text(const Terminal& terminal) const {
-  const auto column_widths = widths();
+  const auto column_widths = widths(terminal);
   std::string out;
   std::vector<std::string> titles;
   for (const Column& column : columns_) titles.push_back(column.title);

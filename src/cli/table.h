@@ -10,8 +10,8 @@ namespace nearfar {
 
 enum class Align : std::uint8_t { Left, Right };
 
-/// Columns are as wide as their widest cell and two spaces apart. On a terminal, a last column that is too wide is
-/// broken between words and goes on below its start.
+/// Columns are as wide as their widest cell and two spaces apart. On a terminal that is too narrow, columns of words
+/// (those to the left) become narrower, the widest first, and their cells are broken between words.
 class Table {
  public:
   struct Column {
@@ -28,7 +28,7 @@ class Table {
   std::string text(const Terminal& terminal) const;
 
  private:
-  std::vector<std::size_t> widths() const;
+  std::vector<std::size_t> widths(const Terminal& terminal) const;
   std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, bool titles,
                    const Terminal& terminal) const;
 

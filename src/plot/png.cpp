@@ -1,4 +1,4 @@
-// A child process that reads SVG from an unnamed file and writes PNG into a pipe.
+// A child process that reads SVG from an unnamed file and writes PNG or PDF into a pipe.
 #include "plot/png.h"
 
 #include <fcntl.h>
@@ -24,7 +24,9 @@ namespace {
 
 constexpr const char* kConverter = "rsvg-convert";
 
-[[noreturn]] void refuse(std::string_view why) { throw InputError(fmt::format("A PNG cannot be made: {}.", why)); }
+[[noreturn]] void refuse(std::string_view why) {
+  throw InputError(fmt::format("A PNG or PDF cannot be made: {}.", why));
+}
 
 /// A descriptor that is closed with its scope.
 class Descriptor {
@@ -66,17 +68,22 @@ std::string read_whole(int descriptor) {
   }
 }
 
-pid_t start(int input, int output, double zoom) {
+pid_t start(int input, int output, std::vector<std::string> words) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  std::vector<std::string> words = {kConverter, fmt::format("--zoom={:g}", zoom), "--format=png"};
+  words.insert(words.begin(), kConverter);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   pid_t child = 0;
-  const int error = posix_spawnp(&child, kConverter, &actions, nullptr, arguments.data(), environ);
+  // The time that a PDF says it was made at would make two of one picture differ.
+  std::string no_time = "SOURCE_DATE_EPOCH=0";
+  std::vector<char*> environment = {no_time.data()};
+  for (char** variable = environ; *variable != nullptr; ++variable) environment.push_back(*variable);
+  environment.push_back(nullptr);
+  const int error = posix_spawnp(&child, kConverter, &actions, nullptr, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) refuse(fmt::format("{}: {}", kConverter, std::generic_category().message(error)));
   return child;
@@ -92,6 +99,23 @@ bool on_path(std::string_view program) {
   return false;
 }
 
+std::string converted(const std::string& svg, std::vector<std::string> words) {
+  need_png();
+  Descriptor input(memfd_create("svg", MFD_CLOEXEC));
+  write_whole(input.number(), svg);
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) refuse(std::generic_category().message(errno));
+  Descriptor from(ends[0]), to(ends[1]);
+  const pid_t child = start(input.number(), to.number(), std::move(words));
+  to.close();
+  std::string picture = read_whole(from.number());
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) refuse("rsvg-convert failed");
+  return picture;
+}
+
 }  // namespace
 
 void need_png() {
@@ -99,20 +123,9 @@ void need_png() {
 }
 
 std::string png_of(const std::string& svg, double zoom) {
-  need_png();
-  Descriptor input(memfd_create("svg", MFD_CLOEXEC));
-  write_whole(input.number(), svg);
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) refuse(std::generic_category().message(errno));
-  Descriptor from(ends[0]), to(ends[1]);
-  const pid_t child = start(input.number(), to.number(), zoom);
-  to.close();
-  std::string png = read_whole(from.number());
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) refuse("rsvg-convert failed");
-  return png;
+  return converted(svg, {fmt::format("--zoom={:g}", zoom), "--format=png"});
 }
+
+std::string pdf_of(const std::string& svg) { return converted(svg, {"--format=pdf"}); }
 
 }  // namespace nearfar::plot

@@ -1,4 +1,4 @@
-// Pictures as pixels.
+// Pictures as pixels, and as pages of vectors.
 #pragma once
 
 #include <string>
@@ -9,7 +9,10 @@ namespace nearfar::plot {
 /// missing or fails.
 std::string png_of(const std::string& svg, double zoom = 2);
 
-/// Throws the InputError of `png_of` where rsvg-convert is missing: to be asked before long work.
+/// The same as PDF: vectors with the letters' font, a unit being a 96th of an inch. It says no time of its making.
+std::string pdf_of(const std::string& svg);
+
+/// Throws the InputError of both where rsvg-convert is missing: to be asked before long work.
 void need_png();
 
 }  // namespace nearfar::plot

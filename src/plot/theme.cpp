@@ -1,4 +1,5 @@
-// Colours that stay apart for readers who see red and green alike, in a version for each background.
+// Colours that stay apart for readers who see red and green alike, in a version for each background. No series is near
+// the colour of what was published.
 #include "plot/theme.h"
 
 #include <fmt/format.h>
@@ -23,11 +24,11 @@ struct Theme {
 constexpr Theme kLight = {
     "#ffffff", "#1d2126", "#5b626b",
     "#e6e8eb", "#8d949c", "#c2185b",
-    "#b5530b", "#2166ac", {"#3a6ea5", "#e08e2b", "#4c9a5a", "#b4485f", "#7a62a8", "#44a5b0", "#8a6f4d", "#7d848c"}};
+    "#b5530b", "#2166ac", {"#3a6ea5", "#e08e2b", "#4c9a5a", "#9c9a2f", "#7a62a8", "#44a5b0", "#8a6f4d", "#7d848c"}};
 constexpr Theme kDark = {
     "#15181c", "#e6e8eb", "#a2a9b2",
     "#2b3036", "#6d757e", "#ff6fa3",
-    "#e08a45", "#5aa0dd", {"#6fa6dd", "#f0a850", "#74c284", "#e27f94", "#ab95d8", "#6fcbd5", "#c3a47c", "#a9b0b8"}};
+    "#e08a45", "#5aa0dd", {"#6fa6dd", "#f0a850", "#74c284", "#d2cf62", "#ab95d8", "#6fcbd5", "#c3a47c", "#a9b0b8"}};
 
 /// One rule a class, each under `root`.
 std::string rules(const Theme& theme, const std::string& root) {
@@ -39,9 +40,12 @@ std::string rules(const Theme& theme, const std::string& root) {
   rule("ink", "fill", theme.ink);
   rule("pale", "fill", theme.pale);
   rule("error", "stroke", theme.ink);
+  // Numbers beside bars stand clear of the lines that they cross.
+  out += fmt::format("{0}.value{{fill:{1};stroke:{2};stroke-width:3px;stroke-linejoin:round;paint-order:stroke}}", root,
+                     theme.pale, theme.paper);
   rule("grid", "stroke", theme.grid);
   rule("axis", "stroke", theme.axis);
-  rule("published", "fill", theme.published);
+  out += fmt::format("{0}.published{{fill:{1};stroke:{2};stroke-width:1px}}", root, theme.published, theme.paper);
   rule("published-line", "stroke", theme.published);
   rule("less", "fill", theme.less);
   rule("more", "fill", theme.more);

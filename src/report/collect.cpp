@@ -73,6 +73,28 @@ void withhold_verdicts(ReportContent& content) {
   }
 }
 
+std::string sizes_text(const Study& study) {
+  std::set<SizeClass> sizes;
+  for (const StudyVariant& variant : study.variants) sizes.insert(variant.size);
+  std::vector<std::string> names;
+  for (const SizeClass size : sizes) names.emplace_back(size_name(size));
+  return join(names, ", ");
+}
+
+/// Says of each figure which mean its means are, and of what.
+void note_means(const Study& study, std::vector<FigureData>& figures) {
+  for (FigureData& figure : figures) {
+    const auto declared = std::ranges::find(study.figures, figure.id, &StudyFigure::id);
+    if (declared == study.figures.end() || declared->means.size() != 1 || declared->kind == FigureKind::Cdf) continue;
+    const char* kind = declared->means.front() == Mean::Geometric ? "geometric" : "arithmetic";
+    std::string note = fmt::format("means are {} means over the workloads", kind);
+    for (const WorkloadGroup& group : declared->groups) {
+      note += fmt::format("; {}: of {}", group.label, join(group.workloads, ", "));
+    }
+    figure.notes.push_back(std::move(note));
+  }
+}
+
 /// The share of a study's runs that have a result.
 double measured_share(const Study& study, const ResultStore& store) {
   const std::vector<NamedRun> runs = study_runs(study);
@@ -130,6 +152,7 @@ ReportContent collect(std::vector<Paper> papers, const std::vector<Study>& studi
     ReportedStudy& reported_study = content.studies.emplace_back();
     reported_study.id = study.id, reported_study.title = study.title, reported_study.description = study.description;
     if (study.other_size) reported_study.other_size = size_name(*study.other_size);
+    reported_study.size = sizes_text(study);
     reported_study.runs = runs.size();
     for (const NamedRun& run : runs) {
       const StoredResult* result = results.find(run);
@@ -142,6 +165,7 @@ ReportContent collect(std::vector<Paper> papers, const std::vector<Study>& studi
       if (seen.insert(result->key).second) content.runs.push_back(reported(run, *result));
     }
     reported_study.figures = derive(study, results);
+    note_means(study, reported_study.figures);
     mark_published(reported_study.figures, content.papers);
     figures.insert(figures.end(), reported_study.figures.begin(), reported_study.figures.end());
   }

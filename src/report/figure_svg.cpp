@@ -18,11 +18,12 @@ namespace {
 
 using plot::Anchor;
 
-constexpr double kWidth = 860, kPlotHeight = 270, kMargin = 14;
+constexpr double kPlotHeight = 270, kMargin = 14;
 constexpr double kFont = plot::Frame::kFontSize, kSmall = 10.5, kTitle = 15;
 constexpr double kBold = 1.12;  // how much wider bold letters are
 constexpr double kWidestBar = 64;
 constexpr double kErrorBar = 1.2;
+constexpr double kDiamond = 4.5;  // of what was published
 constexpr unsigned kMostSteps = 7;
 constexpr const char* kMissing = "n. m.";  // explained in the legend
 
@@ -40,15 +41,20 @@ double effect(const FigureData& figure, double value) {
 
 class Drawing {
  public:
-  Drawing(const FigureData& figure, bool whole) : figure_(figure), whole_(whole) {
+  /// What is drawn beside the plot.
+  struct Parts {
+    bool title = false, notes = false;
+  };
+
+  Drawing(const FigureData& figure, double width, Parts parts) : figure_(figure), full_width_(width), parts_(parts) {
     for (std::size_t i = 0; i < figure.series.size(); ++i) {
       if (measured(figure.series[i])) drawn_.push_back(i);
     }
   }
 
   void draw() {
-    if (whole_) {
-      for (const std::string& line : plot::wrapped(figure_.title, (kWidth - 2 * kMargin) / kBold, kTitle)) {
+    if (parts_.title) {
+      for (const std::string& line : plot::wrapped(figure_.title, (full_width_ - 2 * kMargin) / kBold, kTitle)) {
         svg_.text(kMargin, bottom_ + 24, Anchor::Start, line, "ink", kTitle, true);
         bottom_ += 20;
       }
@@ -60,7 +66,7 @@ class Drawing {
       draw_legend();
       draw_plot();
     }
-    if (whole_) draw_notes();
+    if (parts_.notes) draw_notes();
   }
 
   std::string document() const { return svg_.document(width_, bottom_ + 10); }
@@ -74,7 +80,7 @@ class Drawing {
     bottom_ += 8;
     const auto entry = [&](const std::string& words, const auto& swatch, double swatch_width = 18) {
       const double width = swatch_width + plot::text_width(words, kFont) + 16;
-      if (x + width > kWidth - kMargin && x > kMargin) x = kMargin, bottom_ += 19;
+      if (x + width > full_width_ - kMargin && x > kMargin) x = kMargin, bottom_ += 19;
       swatch(x, bottom_ + 9);
       svg_.text(x + swatch_width, bottom_ + 13, Anchor::Start, words, "ink", kFont);
       x += width;
@@ -132,7 +138,7 @@ class Drawing {
       ticks = std::max(ticks, plot::text_width(plot::tick_text(tick, scale.step) + unit_suffix(figure_.unit), kFont));
     }
     const double left = kMargin + (figure_.y_label.empty() ? 0 : 18) + ticks + 8;
-    const plot::Area area{left, bottom_, kWidth - left - kMargin, kPlotHeight};
+    const plot::Area area{left, bottom_, full_width_ - left - kMargin, kPlotHeight};
     plot::Frame frame(svg_, area, scale);
     frame.draw_scale(unit_suffix(figure_.unit), neutral(figure_));
     if (!figure_.y_label.empty()) {
@@ -179,6 +185,8 @@ class Drawing {
     // Lengths of bars are compared, so they begin at zero; curves only where that leaves them room.
     const bool curves = figure_.kind == FigureKind::Lines;
     if (!curves || low < 0.7 * high) low = std::min(low, 0.0);
+    // The numbers of bars below zero stand under them.
+    if (figure_.kind == FigureKind::Bars && low < 0) low -= 0.06 * (std::max(high, 0.0) - low);
     return plot::nice_scale(low, std::max(high, low == 0 ? neutral(figure_) : high), kMostSteps);
   }
 
@@ -240,15 +248,28 @@ class Drawing {
         }
         frame.bar(left, std::max(width - 1, 0.8 * width), 0, *value, plot::fill_class(i), tip(i, k));
         error_bar(frame, left + width / 2, width, figure_.series[i], k);
-        const std::string number = plot::short_number(*value);
-        if (plot::text_width(number, kSmall) <= width) {
-          const auto interval = figure_.series[i].interval(k);
-          const double top = std::max(interval ? interval->high : *value, 0.0);
-          svg_.text(left + width / 2, frame.y(top) - 4, Anchor::Middle, number, "pale", kSmall);
-        }
+        draw_number(frame, left + width / 2, width, i, k);
       }
       svg_.close_group();
     }
+  }
+
+  /// A bar's value at its end, behind its error bar and what was published of it.
+  void draw_number(const plot::Frame& frame, double x, double width, std::size_t series, std::size_t category) {
+    const double value = *figure_.series[series].values[category];
+    const std::string number = plot::short_number(value);
+    if (plot::text_width(number, kSmall) > width) return;
+    const auto interval = figure_.series[series].interval(category);
+    const bool down = value < 0;
+    const double end = frame.y(!interval ? value : down ? interval->low : interval->high);
+    double y = down ? end + kSmall + 2 : end - 4;
+    for (const PublishedValue& published : figure_.published) {
+      if (published.category != figure_.categories[category] || published.series != figure_.series[series].label)
+        continue;
+      const double top = frame.y(published.high) - kDiamond, bottom = frame.y(published.low) + kDiamond;
+      if (top < y + 2 && bottom > y - kSmall) y = down ? bottom + kSmall + 1 : top - 3;
+    }
+    svg_.text(x, y, Anchor::Middle, number, "value", kSmall);
   }
 
   void draw_stacks(plot::Frame& frame) {
@@ -338,13 +359,13 @@ class Drawing {
       if (!value.category.empty()) return;
       for (const double level : {value.low, value.high}) {
         svg_.line(frame.area().left, frame.y(level), frame.area().right(), frame.y(level), "published-line", 1.2, true);
-        svg_.diamond(frame.area().right(), frame.y(level), 4.5, "published", words);
+        svg_.diamond(frame.area().right(), frame.y(level), kDiamond, "published", words);
       }
       return;
     }
     const bool solid = has_series(value);
     const auto mark = [&](double x, double level) {
-      svg_.diamond(x, frame.y(level), 4.5, solid ? "published" : "published-line", words, !solid);
+      svg_.diamond(x, frame.y(level), kDiamond, solid ? "published" : "published-line", words, !solid);
     };
     const auto k = static_cast<std::size_t>(place - figure_.categories.begin());
     const auto [left, width] = span_of(frame, value.series, k);
@@ -386,11 +407,12 @@ class Drawing {
       }
     }
     const double left = kMargin + labels + 10;
-    const double width = std::min(96.0, (kWidth - kMargin - left) / static_cast<double>(figure_.categories.size()));
+    const double width =
+        std::min(96.0, (full_width_ - kMargin - left) / static_cast<double>(figure_.categories.size()));
     const double height = 32;
     const plot::Area area{left, bottom_, width * static_cast<double>(figure_.categories.size()),
                           height * static_cast<double>(figure_.series.size())};
-    if (!whole_) width_ = area.right() + kMargin;
+    if (!parts_.title && !parts_.notes) width_ = area.right() + kMargin;
     for (std::size_t i = 0; i < figure_.series.size(); ++i) {
       const double top = area.top + height * static_cast<double>(i);
       svg_.text(left - 8, top + height / 2 + 4, Anchor::End, figure_.series[i].label, "ink", kFont);
@@ -425,7 +447,7 @@ class Drawing {
 
   void draw_notes() {
     for (const std::string& note : figure_.notes) {
-      for (const std::string& line : plot::wrapped(note, kWidth - 2 * kMargin, 11)) {
+      for (const std::string& line : plot::wrapped(note, full_width_ - 2 * kMargin, 11)) {
         bottom_ += 16;
         svg_.text(kMargin, bottom_, Anchor::Start, line, "pale", 11);
       }
@@ -434,23 +456,30 @@ class Drawing {
   }
 
   const FigureData& figure_;
-  bool whole_;
+  double full_width_;
+  Parts parts_;
   std::vector<std::size_t> drawn_;  // the series that have a value
   plot::Svg svg_;
-  double width_ = kWidth;
+  double width_ = full_width_;
   double bottom_ = 0;  // of what is drawn so far
 };
 
 }  // namespace
 
 std::string figure_svg(const FigureData& figure) {
-  Drawing drawing(figure, true);
+  Drawing drawing(figure, kFigureWidth, {.title = true, .notes = true});
   drawing.draw();
   return drawing.document();
 }
 
-std::string figure_element(const FigureData& figure) {
-  Drawing drawing(figure, false);
+std::string column_svg(const FigureData& figure) {
+  Drawing drawing(figure, kColumnWidth, {.title = false, .notes = true});
+  drawing.draw();
+  return drawing.document();
+}
+
+std::string figure_element(const FigureData& figure, double width) {
+  Drawing drawing(figure, width, {});
   drawing.draw();
   return drawing.element();
 }

@@ -67,7 +67,8 @@ std::string page_html(const std::string& title, const std::string& lead, const s
 
 std::string figure_html(const FigureData& figure) {
   std::string out =
-      fmt::format("<figure data-kind=\"{}\">\n{}<figcaption>", kind_name(figure.kind), figure_element(figure));
+      fmt::format("<figure data-kind=\"{}\">\n<div class=\"wide\">{}</div><div class=\"narrow\">{}</div><figcaption>",
+                  kind_name(figure.kind), figure_element(figure), figure_element(figure, kColumnWidth));
   for (const std::string& note : figure.notes) out += escaped(note) + "<br>";
   return out + "</figcaption>\n<details><summary>numbers</summary>\n" + numbers_of(figure) + "</details>\n</figure>\n";
 }

@@ -79,7 +79,7 @@ std::string not_measured(const ReportContent& content) {
   }
   std::string out;
   if (!partly.empty()) out += fmt::format("<p class=\"pale\">Not measured: {}.</p>\n", escaped(joined(partly)));
-  if (!untouched.empty()) {
+  if (content.asked && !untouched.empty()) {
     out += fmt::format(
         "<p class=\"pale\">Nothing is measured of {}; <code>nearfar reproduce</code> measures what has a "
         "study.</p>\n",
@@ -91,13 +91,16 @@ std::string not_measured(const ReportContent& content) {
 /// How many claims of each paper have which verdict, and of all.
 std::string tally(const ReportContent& content) {
   std::vector<std::string> titles = {"claims of"};
+  const auto occurs = [&](Verdict verdict) { return count_of(content.claims, "", verdict) > 0; };
   for (const Verdict verdict : kVerdicts) {
+    if (!occurs(verdict)) continue;
     titles.push_back(fmt::format("<span class=\"verdict {}\">{}</span>", css_name(verdict), verdict_name(verdict)));
   }
   std::vector<std::vector<std::string>> rows;
   const auto row = [&](const std::string& name, const std::string& paper) {
     auto& cells = rows.emplace_back(std::vector<std::string>{name});
     for (const Verdict verdict : kVerdicts) {
+      if (!occurs(verdict)) continue;
       const std::size_t count = count_of(content.claims, paper, verdict);
       cells.push_back(count == 0 ? "" : std::to_string(count));
     }
@@ -163,19 +166,23 @@ std::string claim_strip(const MeasuredClaim& measured) {
   return out;
 }
 
-/// The verdict in words, the range over readings, and what should be doubted.
+/// What the verdict means for the paper, the range over readings, and what should be doubted.
 std::string claim_words(const MeasuredClaim& measured) {
-  std::string out = escaped(outcome_text(measured));
+  std::string out = claim_strip(measured);
+  // The verdict has said it already of what is not judged.
+  if (measured.verdict != Verdict::NotJudged || measured.claim->role != Role::Result)
+    out += escaped(outcome_text(measured));
   if (const std::string range = range_text(measured); !range.empty())
     out += "<br><small>" + escaped(range) + "</small>";
   if (!measured.readings.reading.empty() && measured.claim->role == Role::Result)
     out += "<br><small>reading " + escaped(measured.readings.reading) + "</small>";
   for (const std::string& warning : measured.warnings)
-    out += "<br><span class=\"verdict opposite\">warning</span> <small>" + escaped(warning) + "</small>";
+    out += "<br><span class=\"badge\">doubtful</span> <small>" + escaped(warning) + "</small>";
   return out;
 }
 
-std::string claim_row(const MeasuredClaim& measured, const ReportContent& content) {
+/// The sentence, where it was published, and the numbers that are the mechanism behind it.
+std::string claim_sentence(const MeasuredClaim& measured, const ReportContent& content) {
   const Claim& claim = *measured.claim;
   const auto paper = std::ranges::find(content.papers, claim.paper, &Paper::id);
   std::string where = escaped(fmt::format("{}, {}", paper->title, claim.figure));
@@ -183,17 +190,40 @@ std::string claim_row(const MeasuredClaim& measured, const ReportContent& conten
     where = fmt::format("<a href=\"#{}\">{}</a>", escaped(anchor(claim.study, claim.plot)), where);
   }
   std::string mechanism;
-  for (const std::string& text : mechanism_texts(claim, content.claims)) mechanism += escaped(text) + "<br>";
-  return fmt::format(
-      "<tr data-paper=\"{}\" data-verdict=\"{}\"><td>{}<br><small><code>{}</code></small></td><td>{}</td>"
-      "<td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
-      "<td><span class=\"verdict {}\">{}</span>{}</td><td>{}{}</td><td><small>{}</small></td></tr>\n",
-      escaped(claim.paper), css_name(measured.verdict), escaped(claim.sentence), escaped(claim.id), where,
-      escaped(published_text(claim)), escaped(measured_text(measured)),
-      measured.ratio ? fmt::format("{:.2f}", *measured.ratio) : "", css_name(measured.verdict),
-      verdict_name(measured.verdict),
-      measured.note.empty() ? "" : fmt::format("<br><small>{}</small>", escaped(measured.note)), claim_strip(measured),
-      claim_words(measured), mechanism);
+  for (const std::string& text : mechanism_texts(claim, content.claims)) mechanism += "<li>" + escaped(text) + "</li>";
+  if (!mechanism.empty()) mechanism = "<br>by, published → measured:<ul>" + mechanism + "</ul>";
+  return fmt::format("<span title=\"{}\">{}</span><div class=\"about\">{}{}</div>", escaped(claim.id),
+                     escaped(claim.sentence), where, mechanism);
+}
+
+/// On which inputs it was measured; small ones stand out.
+std::string inputs_badge(const MeasuredClaim& measured, const ReportContent& content) {
+  const auto study = std::ranges::find(content.studies, measured.claim->study, &ReportedStudy::id);
+  if (study == content.studies.end() || measured.values.empty()) return "";
+  if (study->size.find("small") == std::string::npos) return escaped(study->size);
+  return fmt::format("<span class=\"badge\">{}</span>", escaped(study->size));
+}
+
+std::string claim_row(const MeasuredClaim& measured, const ReportContent& content) {
+  const Claim& claim = *measured.claim;
+  std::string out =
+      fmt::format("<tr data-paper=\"{}\" data-verdict=\"{}\">", escaped(claim.paper), css_name(measured.verdict));
+  const auto cell = [&](const char* title, const std::string& html, bool number = false) {
+    fmt::format_to(std::back_inserter(out), "<td data-title=\"{}\"{}><div>{}</div></td>", title,
+                   number ? " class=\"number\"" : "", html);
+  };
+  const std::size_t repeats = measured.intervals.empty() ? 1 : measured.intervals.front().count;
+  cell("claim", claim_sentence(measured, content));
+  cell("published", escaped(published_text(claim)), true);
+  cell("measured", escaped(measured_text(measured)), true);
+  cell("ratio", measured.ratio ? fmt::format("{:.2f}", *measured.ratio) : "", true);
+  cell("inputs", inputs_badge(measured, content));
+  cell("repeats", measured.values.empty() ? "" : std::to_string(repeats), true);
+  cell("verdict",
+       fmt::format("<span class=\"verdict {}\">{}</span>{}", css_name(measured.verdict), verdict_name(measured.verdict),
+                   measured.note.empty() ? "" : "<br><small>" + escaped(measured.note) + "</small>"));
+  cell("over readings", claim_words(measured));
+  return out + "</tr>\n";
 }
 
 /// Says of numbers that come from one run of each kind that nothing is known of their spread.
@@ -217,6 +247,7 @@ std::string results_line(const std::vector<MeasuredClaim>& claims) {
     reproduced += is_reproduced(measured.verdict) ? 1 : 0;
     reproducible += !is_reproduced(measured.verdict) && !measured.readings.reproducing.empty() ? 1 : 0;
   }
+  if (results == 0) return "";
   return fmt::format(
       "<p>Of {} results of designs that have a verdict, {} are reproduced and {} more are reproducible under "
       "another reading.</p>\n",
@@ -228,12 +259,15 @@ std::string claims_section(const ReportContent& content) {
   if (!any) return not_measured(content);
   std::string out =
       tally(content) + results_line(content.claims) + not_measured(content) + filters(content) +
-      "<div class=\"scroll\"><table id=\"claims\"><thead><tr><th>claim</th><th>where</th>"
-      "<th class=\"number\">published</th><th class=\"number\">measured</th><th class=\"number\">ratio"
-      "</th><th>verdict</th><th>results, over readings</th><th>mechanism: published → measured</th></tr></thead>"
-      "<tbody>\n";
-  for (const MeasuredClaim& measured : content.claims) {
-    if (is_shown(measured, content)) out += claim_row(measured, content);
+      "<div class=\"scroll\"><table id=\"claims\"><thead><tr><th>claim</th><th class=\"number\">published</th>"
+      "<th class=\"number\">measured</th><th class=\"number\">ratio</th><th>inputs</th><th "
+      "class=\"number\">repeats</th>"
+      "<th>verdict</th><th>over readings</th></tr></thead><tbody>\n";
+  for (const bool whole : {true, false}) {  // what is measured comes first
+    for (const MeasuredClaim& measured : content.claims) {
+      const bool is_whole = measured.verdict != Verdict::NotMeasured;
+      if (is_whole == whole && is_shown(measured, content)) out += claim_row(measured, content);
+    }
   }
   return out +
          "</tbody></table></div>\n<p class=\"pale\">Met: a bound holds, or a number is within 5 % and shows at "
@@ -255,9 +289,7 @@ std::string claims_section(const ReportContent& content) {
 
 std::string study_html(const ReportedStudy& study) {
   const std::string size =
-      study.other_size.empty()
-          ? ""
-          : fmt::format(" <span class=\"verdict not-judged\">{} inputs</span>", escaped(study.other_size));
+      study.other_size.empty() ? "" : fmt::format(" <span class=\"badge\">{} inputs</span>", escaped(study.other_size));
   std::string out = fmt::format(
       "<h3 id=\"study-{}\">{}{}</h3>\n<p class=\"pale\">{} <code>{}</code>: {} of {} runs measured.", escaped(study.id),
       escaped(study.title), size, escaped(study.description), escaped(study.id), study.measured, study.runs);
@@ -365,7 +397,7 @@ std::string report_html(const ReportContent& content) {
       without.push_back(study.id);
     }
   }
-  if (!without.empty()) {
+  if (content.asked && !without.empty()) {
     figures +=
         fmt::format("<p class=\"pale\">Studies of which nothing can be shown yet: {}.</p>\n", escaped(joined(without)));
   }

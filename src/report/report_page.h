@@ -15,6 +15,7 @@ namespace nearfar {
 /// A study as the page shows it.
 struct ReportedStudy {
   std::string id, title, description;
+  std::string size{};                          ///< of its inputs: "medium"; several as "small, medium"
   std::string other_size{};                    ///< "small" where inputs are not those of the study: nothing is judged
   std::vector<FigureData> figures;             ///< with the published values marked
   std::size_t runs = 0, measured = 0;          ///< runs it needs, and those that have a result
@@ -34,6 +35,7 @@ struct ReportedRun {
 };
 
 struct ReportContent {
+  bool asked = false;  ///< for these papers and studies by name: what is not measured of them is said too
   std::string version, model, database;
   std::vector<Paper> papers;
   std::vector<MeasuredClaim> claims;

@@ -11,6 +11,7 @@
 #include "config/words.h"
 #include "designs/design.h"
 #include "designs/names.h"
+#include "study/statistic.h"
 #include "trace/trace_workload.h"
 #include "workload/mixes.h"
 
@@ -135,9 +136,7 @@ std::vector<std::string> single_names(const std::vector<std::string>& all_names)
 }  // namespace
 
 std::uint64_t application_statistic(const RunResult& result, std::size_t application, std::string_view what) {
-  const std::string name = fmt::format("app{}.{}", application, what);
-  const auto found = std::ranges::lower_bound(result.statistics, name, {}, &StatValue::name);
-  return found == result.statistics.end() || found->name != name ? 0 : found->count;
+  return count_statistic(result, fmt::format("app{}.{}", application, what));
 }
 
 bool is_trace(std::string_view name) { return name.starts_with(kTracePrefix); }

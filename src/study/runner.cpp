@@ -52,7 +52,7 @@ class Runner {
   RunnerOutcome run(const std::vector<PlannedRun>& runs) {
     choose(runs);
     while (!pending_.empty() || !elsewhere_.empty() || !active_.empty()) {
-      if (signals_.arrived()) {
+      if (signals_.arrived() || (options_.stop && options_.stop())) {
         active_.clear();  // ends them; what they had is run again the next time
         outcome_.interrupted = true;
         break;

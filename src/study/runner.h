@@ -37,13 +37,14 @@ struct RunnerOptions {
   std::uint64_t memory = 0;          ///< bytes that runs may take together; 0: what is free
   std::vector<std::string> words{};  ///< for `nearfar run`, of every run: how it is done, not what
   std::function<void(const StudyProgress&)> on_progress;
+  std::function<bool()> stop{};  ///< asked a few times a second: whether to end early, as Ctrl-C does
 };
 
 struct RunnerOutcome {
   std::size_t present = 0;  ///< already in the store
   std::size_t done = 0;
   std::size_t failed = 0;
-  bool interrupted = false;  ///< by Ctrl-C or a termination; what is missing is run the next time
+  bool interrupted = false;  ///< by Ctrl-C, a termination or `stop`; what is missing is run the next time
 };
 
 /// Thrown where a person ended the work early; says how to go on.

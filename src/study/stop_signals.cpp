@@ -5,12 +5,14 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 
 namespace nearfar {
 namespace {
 
 std::array<int, 2> pipe_ends{-1, -1};
+std::atomic<int> alive = 0;  // one may live within another: what arrived is for both
 
 void note(int) {
   const int saved = errno;
@@ -24,7 +26,8 @@ void note(int) {
 StopSignals::StopSignals() {
   if (pipe_ends[0] < 0 && pipe2(pipe_ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) pipe_ends = {-1, -1};
   char byte = 0;
-  while (::read(pipe_ends[0], &byte, 1) == 1) {
+  const bool first = alive++ == 0;
+  while (first && ::read(pipe_ends[0], &byte, 1) == 1) {
   }
   struct sigaction action {};
   action.sa_handler = note;
@@ -33,6 +36,7 @@ StopSignals::StopSignals() {
 }
 
 StopSignals::~StopSignals() {
+  --alive;
   for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
 }
 

@@ -109,14 +109,44 @@ TEST(Summary, LeavesOutWhatTheResultDoesNotHave) {
   EXPECT_THAT(text, Not(HasSubstr("latency")));
 }
 
-TEST(Summary, FindsTheStagesOfLatencyByTheirNames) {
+TEST(Summary, SaysWhatBoundsTheRun) {
+  Report report = report_of({"MT"});
+  report.machine.loaded.spec.gpu.dram.channels = 2;
+  report.result.statistics = {count("gpu0.dram.bus_busy_cycles", 1800), count("gpu1.dram.bus_busy_cycles", 500),
+                              count("gpu1.link.busy_cycles", 300)};
+  const std::string text = summary(report, Terminal{});
+  EXPECT_THAT(text, HasSubstr("  bound by     DRAM: DRAM of GPU 0 busy 90.0 % of the time\n"
+                              "  utilization  DRAM of GPU 0 90.0 %, egress of GPU 1 30.0 %\n"));
+  EXPECT_THAT(text, HasSubstr("wavefront instructions a cycle, 0.016 of a compute unit")) << "2 of 2 times 64";
+}
+
+/// Each application is measured against the time of its own first execution.
+TEST(Summary, OfAMixHasALineForEachApplication) {
+  Report report = report_of({"MT", "FIR"});
+  report.machine.loaded.spec.gpu.dram.channels = 2;
+  report.result.statistics = {count("app0.accesses", 10),
+                              count("app0.cycles", 500),
+                              count("app0.instructions", 1000),
+                              count("app1.accesses", 20),
+                              count("app1.cycles", 1000),
+                              count("app1.instructions", 4000),
+                              count("gpu0.dram.bus_busy_cycles", 600),
+                              count("gpu0.l2_tlb.merges", 20),
+                              count("gpu0.l2_tlb.misses", 50)};
+  const std::string text = summary(report, Terminal{});
+  EXPECT_THAT(text, ::testing::ContainsRegex("GPU 0: MT +500 +1,000 +2\\.00 +10 +30\\.00 +DRAM 60\\.0 %"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("GPU 1: FIR +1,000 +4,000 +4\\.00 +20"));
+  EXPECT_THAT(text, Not(HasSubstr("bound by"))) << "each has bounds of its own";
+}
+
+TEST(Summary, NamesTheComponentsOfLatencyByTheFieldsWords) {
   Report report = report_of({"MT"});
   report.result.statistics = {count("latency.load.count", 10), count("latency.load.dram_cycles", 300),
                               count("latency.load.reply_link_cycles", 600), count("latency.load.total_cycles", 900)};
   const std::string text = summary(report, Terminal{});
   EXPECT_THAT(text, HasSubstr(": 90.0 cycles\n"
-                              "    reply link  60.0  66.7 %  ██████████████████████████████\n"
-                              "    dram        30.0  33.3 %  ███████████████\n"));
+                              "    reply on the links  60.0  66.7 %  ██████████████████████████████\n"
+                              "    DRAM                30.0  33.3 %  ███████████████\n"));
 }
 
 }  // namespace

@@ -46,6 +46,16 @@ TEST(Table, BreaksTheLastColumnOnANarrowTerminal) {
             "     five six\n");
 }
 
+TEST(Table, BreaksEveryColumnOfWordsOnANarrowTerminal) {
+  Table table({{"claim"}, {"value", Align::Right}, {"remark"}});
+  table.row({"a sentence of a few words", "1.25", "another sentence of words"});
+  const Terminal narrow{.interactive = true, .colour = false, .width = 44};
+  EXPECT_EQ(table.text(narrow),
+            "claim             value  remark\n"
+            "a sentence of a    1.25  another sentence\n"
+            "few words                of words\n");
+}
+
 TEST(Table, DoesNotBreakInAPipe) {
   Table table({{""}, {""}});
   const std::string sentence(500, 'x');

@@ -19,10 +19,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::string_view kLayers[] = {"sim",       "stats",       "config", "program", "memory",       "interconnect",
-                                        "coherence", "translation", "gpu",    "host",    "machine",      "designs",
-                                        "workload",  "plugin",      "trace",  "plot",    "characterize", "study",
-                                        "report",    "calibrate",   "cli"};
+constexpr std::string_view kLayers[] = {
+    "sim",          "stats", "config",  "program",   "memory",   "interconnect", "coherence", "translation",
+    "gpu",          "host",  "machine", "designs",   "workload", "plugin",       "trace",     "plot",
+    "characterize", "study", "report",  "calibrate", "explore",  "cli"};
 
 /// Specifications are plain data that the configuration fills: they belong to it wherever they lie.
 std::string_view layer_of(std::string_view path) {

@@ -40,6 +40,18 @@ FigureData figure(const std::string& id, FigureKind kind) {
   return out;
 }
 
+/// Bars on both sides of zero, with intervals, and with what was published close to their ends.
+FigureData crowded() {
+  FigureData out = figure("crowded", FigureKind::Bars);
+  out.unit = "%", out.neutral = 0;
+  out.series = {{"gain", {12, -30, 5}, {{5, 12, 10, 14}, {5, -30, -36, -24}, {}}}};
+  for (const double value : {14.5, -38.0, 5.2}) {
+    const std::string& category = out.categories[out.published.size()];
+    out.published.push_back({"p.gain", "gain", category, value, value, ""});
+  }
+  return out;
+}
+
 ReportContent content() {
   ReportContent out;
   out.version = "1.2.3", out.model = "0123456789abcdef", out.database = "made-up.db";
@@ -47,7 +59,7 @@ ReportContent content() {
   ReportedStudy study;
   study.id = "s", study.title = "A study", study.runs = study.measured = 2;
   study.figures = {figure("bars", FigureKind::Bars), figure("stacks", FigureKind::Stacked),
-                   figure("lines", FigureKind::Lines), figure("heat", FigureKind::Heat)};
+                   figure("lines", FigureKind::Lines), figure("heat", FigureKind::Heat), crowded()};
   mark_published(study.figures, out.papers);
   out.claims = measure_claims(out.papers, study.figures);
   out.studies = {study};
@@ -57,7 +69,7 @@ ReportContent content() {
 }
 
 // Each line of `seen` is one observation.
-constexpr const char* kVisitor = R"(<script>
+constexpr const char* kVisitor = R"~(<script>
 const seen = [];
 const say = (name, value) => seen.push(name + "=" + value);
 addEventListener("error", (event) => say("error", event.message));
@@ -69,8 +81,22 @@ addEventListener("load", () => {
     control.value = value;
     control.dispatchEvent(new Event("input"));
   };
-  say("figures", document.querySelectorAll("figure svg").length);
-  const bar = document.querySelector("[data-kind=bars] [data-series='1'] rect");
+  const shown = (shape) => shape.getBoundingClientRect().width > 0;
+  const pictures = [...document.querySelectorAll("figure svg")].filter(shown);
+  say("figures", pictures.length);
+  // Words that are not turned: no two of one picture may cover each other.
+  const over = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+  let covered = 0;
+  for (const picture of pictures) {
+    const boxes = [...picture.querySelectorAll("text:not([transform])")].map((text) => text.getBoundingClientRect());
+    boxes.forEach((box, i) => { covered += boxes.slice(i + 1).filter((other) => over(box, other)).length; });
+  }
+  say("labels over another", covered);
+  const sizes = pictures.map((picture) => 12 * picture.getBoundingClientRect().width / picture.viewBox.baseVal.width);
+  say("letters can be read", Math.min(...sizes) > 10);
+  say("wider than the screen", document.documentElement.scrollWidth > innerWidth);
+  const kind = (name) => pictures.find((picture) => picture.closest(`[data-kind=${name}]`));
+  const bar = kind("bars").querySelector("[data-series='1'] rect");
   say("bar is drawn", bar.getBoundingClientRect().height > 10);
   say("rows", rows());
   put("verdict", "met"); say("rows met", rows()); put("verdict", "");
@@ -81,12 +107,12 @@ addEventListener("load", () => {
   const box = bar.getBoundingClientRect();
   bar.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: box.x, clientY: box.y }));
   say("hint", document.getElementById("tip").textContent);
-  document.querySelector("[data-kind=bars] [data-key='1']").dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  kind("bars").querySelector("[data-key='1']").dispatchEvent(new MouseEvent("click", { bubbles: true }));
   say("bar after click", bar.getBoundingClientRect().height);
-  const upper = document.querySelector("[data-kind=stacked] [data-series='1'] rect");
-  const lower = document.querySelector("[data-kind=stacked] [data-series='0'] rect");
+  const upper = kind("stacked").querySelector("[data-series='1'] rect");
+  const lower = kind("stacked").querySelector("[data-series='0'] rect");
   const bottom = Number(lower.getAttribute("y")) + Number(lower.getAttribute("height"));
-  document.querySelector("[data-kind=stacked] [data-key='0']").dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  kind("stacked").querySelector("[data-key='0']").dispatchEvent(new MouseEvent("click", { bubbles: true }));
   const gap = bottom - Number(upper.getAttribute("y")) - Number(upper.getAttribute("height"));
   say("gap under stack", Math.abs(gap) < 0.2 ? "none" : gap);
   const paper = () => getComputedStyle(document.body).backgroundColor;
@@ -99,7 +125,7 @@ addEventListener("load", () => {
   list.textContent = seen.join("\n");
   document.body.append(list);
 });
-</script>)";
+</script>)~";
 
 std::string between(const std::string& text, const std::string& from, const std::string& to) {
   const std::size_t begin = text.find(from);
@@ -107,23 +133,28 @@ std::string between(const std::string& text, const std::string& from, const std:
   return text.substr(begin + from.size(), text.find(to, begin) - begin - from.size());
 }
 
-TEST(Browser, OpensTheReportAndUsesIt) {
+class Screen : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Screen, OpensTheReportAndUsesIt) {
   if (run_shell("command -v chromium").code != 0) {
     ASSERT_EQ(std::getenv("NEARFAR_TEST_EXTRAS"), nullptr) << "chromium is needed and not installed";
     GTEST_SKIP() << "chromium is not installed; ./test extras installs it.";
   }
   const ScratchFolder scratch;
   std::ofstream(scratch.file("report.html")) << report_html(content()) << kVisitor;
-  const Outcome outcome = run_shell(
-      "cd " + scratch.path().string() +
-      " && timeout 60 chromium --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run "
-      "--disable-background-networking --disable-component-update --disable-sync --disable-extensions "
-      "--enable-logging=stderr --user-data-dir=profile --virtual-time-budget=2000 --dump-dom "
-      "file://$PWD/report.html");
+  const Outcome outcome =
+      run_shell("cd " + scratch.path().string() + " && timeout 60 chromium --window-size=" + GetParam() +
+                " --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run "
+                "--disable-background-networking --disable-component-update --disable-sync --disable-extensions "
+                "--enable-logging=stderr --user-data-dir=profile --virtual-time-budget=2000 --dump-dom "
+                "file://$PWD/report.html");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const std::string seen = between(outcome.out, "<pre id=\"seen\">", "</pre>");
   EXPECT_EQ(seen,
-            "figures=4\n"
+            "figures=5\n"
+            "labels over another=0\n"
+            "letters can be read=true\n"
+            "wider than the screen=false\n"
             "bar is drawn=true\n"
             "rows=2\n"
             "rows met=1\n"
@@ -138,6 +169,9 @@ TEST(Browser, OpensTheReportAndUsesIt) {
             "requests=0");
   EXPECT_THAT(outcome.err, Not(HasSubstr("CONSOLE"))) << "the page complained";
 }
+
+INSTANTIATE_TEST_SUITE_P(Browser, Screen, ::testing::Values("1280,1000", "500,900"),
+                         [](const auto& of) { return of.index == 0 ? "Desktop" : "Phone"; });
 
 }  // namespace
 }  // namespace nearfar::browser_test

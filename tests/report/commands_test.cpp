@@ -106,14 +106,14 @@ TEST_F(Reproduction, NamesTheMechanismEvenWhenItIsCalledLikeThePaper) {
   std::string part = claim("part", ">0.5", "unlimited");
   part.insert(part.rfind('}'), ", because: made-up");
   claims(whole + part);
-  EXPECT_THAT(program("reproduce --quick --quiet").out, HasSubstr(" made-up >0.5× → "));
+  EXPECT_THAT(program("reproduce --quick --quiet").out, HasSubstr("by, published → measured: a speedup >0.5× → "));
 }
 
 TEST_F(Reproduction, SaysByItsExitCodeThatSomethingIsOpposite) {
   claims(claim("slow", "2.0", "one walker"));
   const Outcome outcome = program("reproduce --quiet");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("1 claim is the opposite of what was published: made-up.slow"));
+  EXPECT_THAT(outcome.err, HasSubstr("1 claim is the opposite of what was published: a speedup (made-up.slow)"));
   EXPECT_THAT(outcome.out, HasSubstr("opposite")) << "the table is there all the same";
 }
 
@@ -130,6 +130,30 @@ TEST_F(Reproduction, IsReportedWithoutAnotherRun) {
   EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.csv")), HasSubstr("speedup,unlimited,MT,"));
   EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.png")), StartsWith("\x89PNG"));
   EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup.svg")), StartsWith("<svg"));
+  EXPECT_THAT(read_file(scratch_.file("figures/walkers-speedup-column.svg")), HasSubstr("width=\"420\""));
+  const std::string pdf = read_file(scratch_.file("figures/walkers-speedup-column.pdf"));
+  EXPECT_THAT(pdf, StartsWith("%PDF-"));
+  EXPECT_EQ(program("report --figures again").code, 0);
+  EXPECT_EQ(read_file(scratch_.file("again/walkers-speedup-column.pdf")), pdf)
+      << "it depends on nothing but the figure";
+}
+
+TEST_F(Reproduction, IsReportedOfThePapersAndStudiesThatAreNamed) {
+  claims(claim("fast", ">0.5", "unlimited"));
+  std::ofstream(scratch_.file("claims/other.yaml")) << "title: Another paper\nclaims:\n  other.a:\n    {sentence: "
+                                                       "nobody ran it, figure: Fig 1, published: 2.0, unit: x, "
+                                                       "quality: speedup}\n";
+  EXPECT_EQ(program("reproduce made-up --quiet").code, 0);
+  EXPECT_THAT(program("report").out, HasSubstr("1 of 2 claims are measured"));
+  EXPECT_THAT(read_file(scratch_.file("report.html")), Not(HasSubstr("Another paper")));
+  for (const char* name : {"made-up", "walkers"}) {
+    EXPECT_THAT(program("report " + std::string(name)).out, HasSubstr("1 figures, 3 runs; 1 of 1 claims are measured"));
+    EXPECT_THAT(read_file(scratch_.file("report.html")), Not(HasSubstr("Another paper")));
+  }
+  EXPECT_EQ(program("report made-up other").code, 0);
+  EXPECT_THAT(read_file(scratch_.file("report.html")), HasSubstr("Nothing is measured of Another paper (1 claim);"));
+  const Outcome unknown = program("report made-pu");
+  EXPECT_EQ(unknown.code, 2);
 }
 
 TEST_F(Reproduction, OfRepeatsHasIntervalsInTableFiguresAndPage) {
@@ -177,9 +201,9 @@ TEST_F(Reproduction, AReportShowsWhatAQuickStudyMeasured) {
   const std::string page = read_file(scratch_.file("report.html"));
   EXPECT_THAT(page, AllOf(HasSubstr("made-up.fast"), HasSubstr("data-verdict=\"not-judged\""),
                           HasSubstr("small inputs, not those of the study"),
-                          HasSubstr("Not measured: 1 of 2 claims of Made up."),
-                          HasSubstr("Nothing is measured of Another paper (1 claim);"),
-                          HasSubstr("Studies of which nothing can be shown yet: never.")));
+                          HasSubstr("Not measured: 1 of 2 claims of Made up.")));
+  EXPECT_EQ(program("report made-up").code, 0);
+  EXPECT_THAT(read_file(scratch_.file("report.html")), HasSubstr("Studies of which nothing can be shown yet: never."));
   EXPECT_THAT(page, Not(AnyOf(HasSubstr("data-verdict=\"met\""), HasSubstr("made-up.never"), HasSubstr("other.a"),
                               HasSubstr("id=\"study-never\""))));
 }
@@ -342,7 +366,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"tune MT --vary gpus=1,x --database /dev/null/x", "nearfar: error: --vary: `gpus` takes"},
         Mistake{"tune MT MT --vary gpus=1,2", "The workload `MT` is named twice."},
         Mistake{"compose MT MT --designs idyll --system mmu-4gpu", "The workload `MT` is named twice."},
-        Mistake{"report X X", "The study `X` is named twice."},
+        Mistake{"report X X", "The paper or study `X` is named twice."},
         Mistake{"reproduce idyll idyll --dry-run", "The paper `idyll` is named twice."},
         Mistake{"reproduce idyll --report x --json x --database /dev/null/x", "Two results cannot go to one file"},
         Mistake{"tune MT --vary gpuss=1,2 --database /dev/null/x", "Did you mean `gpus`?"},
