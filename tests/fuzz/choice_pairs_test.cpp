@@ -69,6 +69,7 @@ std::string system_of(const Design& design, std::size_t turn) {
   switch (kinds[turn / kTests % kinds.size()]) {
     case TranslationKind::Ats: return "ats-4gpu";
     case TranslationKind::Svm: return "svm-1gpu";
+    case TranslationKind::Mig: return "mig-a100";
     case TranslationKind::Ideal: return "ideal-4gpu";
     default: return turn % 2 == 0 ? "mmu-4gpu" : "mmu-4gpu-counters";
   }
