@@ -595,6 +595,34 @@ TEST(InstanceStatistics, OfProcessesAddUp) {
   }
 }
 
+/// Loads a line of each of these pages, one after another.
+Stream visit_pages(VirtAddr base, std::vector<std::uint64_t> pages) {
+  for (const std::uint64_t page : pages) {
+    co_yield load(4, [=](unsigned lane) { return base + page * 64 * 1024 + lane % 16 * 4; });
+    co_yield wait(0);
+  }
+}
+
+/// The crossbar is 10 cycles each way on the whole machine, too: 30 for an L3 TLB hit, and 101 or 501 more for a walk.
+TEST(Instances, TakeThirtyCyclesToTheL3AndBack) {
+  auto script = std::make_shared<Script>();
+  const VirtAddr base = script->buffer(32 * 64 * 1024, Placement::Interleave);
+  script->launch(groups_of(1, 64, Split::RoundRobin), [=](const Script&, const Wave&) {
+    return visit_pages(base, {0, 16, 0, 5});
+  });
+  const Names settings = {"mig.instances=1g", "gpu.l2_tlb.entries=7", "gpu.l2_tlb.ways=1", "gpu.l1_tlb.entries=1",
+                          "gpu.l1_tlb.ways=1"};
+  const Outcome run = simulate(load_system("mig-a100", settings).spec, {script});
+  EXPECT_EQ(run.count("l2_miss.count"), 4U);
+  EXPECT_EQ(run.count("l2_miss.component.iommu.link"), 4U * 20);
+  EXPECT_EQ(run.count("l2_miss.component.iommu.tlb"), 4U * 10);
+  EXPECT_EQ(run.count("l2_miss.component.iommu.walk"), 501U + 101 + 101);
+  EXPECT_EQ(run.count("l2_miss.latency"), 4U * 30 + 501 + 101 + 101);
+  EXPECT_EQ(run.count("mig.l3_tlb.hits"), 1U);
+  EXPECT_EQ(run.count("mig.l3_tlb.sub_misses"), 1U);
+  EXPECT_EQ(run.count("gpus.l2_tlb.evicted_with_1"), 2U);
+}
+
 /// Without shares a partition is the array's own LRU.
 TEST(WayPartitions, WithoutSharesAreTheBaseline) {
   const auto cycles = [](const Names& designs, const Names& settings) {

@@ -121,11 +121,8 @@ std::vector<std::string> busy_structures() {
 std::vector<std::string> busy_machine(const Design& design) {
   std::vector<std::string> overrides = busy_structures();
   if (design.systems.front() == TranslationKind::Mig) {
-    overrides = {"gpu.cus_per_array=1", "gpu.l2_tlb.entries=14", "gpu.l2_tlb.ways=2", "mig.l3_tlb.entries=8",
+    overrides = {"gpu.cus_per_array=1", "gpu.l2_tlb.entries=14", "gpu.l2_tlb.ways=2", "mig.l3_tlb.entries=4",
                  "mig.l3_tlb.ways=4",   "mig.walkers=2",         "page.size=4K",      "mig.pw_cache.entries=1"};
-    if (design.name != "mig-static" && design.name != "mig-sharing" && design.name != "mig-packing") {
-      overrides.insert(overrides.end(), {"mig.epoch=2000", "mig.shadow_sample=1"});
-    }
   }
   const auto replaces = [](const std::string& seam) { return seam.ends_with("cache replacement"); };
   if (std::ranges::any_of(design.seams, replaces)) {
