@@ -98,12 +98,12 @@ TEST(Instances, AreRefusedWhereTheyCannotBe) {
   expect_words(error_of({}, "mig-a100", {"mig.instances=3g:3g:3g"}), {"mig.instances", "3g:3g"});
   expect_words(error_of({}, "mig-a100", {"gpus=2"}), {"gpus", "mig.instances", "3"});
   expect_words(error_of({}, "mig-a100", {"gpu.shader_arrays=8"}), {"gpu.shader_arrays", "seven"});
-  expect_words(error_of({}, "mig-a100", {"gpu.l2.banks=20"}), {"gpu.l2.banks", "eight"});
+  expect_words(error_of({}, "mig-a100", {"gpu.l2.banks=4"}), {"gpu.l2.banks", "eight"});
   expect_words(error_of({}, "mig-a100", {"placement.initial=host"}), {"placement.initial"});
   expect_words(error_of({}, "mig-a100", {"walk.timing=memory"}), {"walk.timing"});
   expect_words(error_of({}, "mig-a100", {"placement.policy=on-touch"}), {"placement.policy"});
   expect_words(error_of({}, "ats-4gpu", {"page.size=64K"}), {"page.size", "mig"});
-  expect_words(error_of({"least-tlb"}, "mig-a100", {}), {"least-tlb", "mig"});
+  expect_words(error_of({"least-tlb"}, "mig-a100", {"mig.instances=3g:2g:1g:1g"}), {"least-tlb", "mig"});
   expect_words(error_of({"trans-fw"}, "mig-a100", {}), {"trans-fw", "mig"});
   expect_words(error_of({"mig-dynamic"}, "ats-4gpu", {}), {"mig-dynamic", "ats"});
   expect_words(error_of({"mig-dynamic", "mig-static"}, "mig-a100", {}), {"mig-dynamic", "mig-static"});

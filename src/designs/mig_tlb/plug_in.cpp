@@ -86,8 +86,8 @@ class SharingPlugIn final : public PlugIn {
  public:
   void describe(Section& root) override {
     root.group("mig", "").flag("subentry_sharing", sharing_,
-                               "If true, processes that use the same range of virtual addresses share the entries of "
-                               "the L3 TLB, in which each sub-entry says whose it is.");
+                               "If true, processes that use one range of virtual addresses share its entry of the L3 "
+                               "TLB, in which each sub-entry says whose it is.");
   }
   void check(const SystemSpec& system, const Configuration& configuration) const override {
     check_limited(system, configuration);

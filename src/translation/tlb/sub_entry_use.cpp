@@ -30,7 +30,7 @@ void SubEntryUse::describe(StatVisitor& visitor) {
                   "page's sub-entry.",
                   sub_misses_);
   visitor.counter("displaced", "pages",
-                  "Sub-entries of the TLB that a page of one process took from the same page of another.", displaced_);
+                  "Sub-entries of the TLB that a page of one process took from a page of another process.", displaced_);
   all_.describe(visitor, "");
   for (std::size_t p = 0; p < by_process_.size(); ++p) by_process_[p].describe(visitor, fmt::format(".pid{}", p));
 }
