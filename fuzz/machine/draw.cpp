@@ -274,7 +274,7 @@ void Draw::set(const Declared& declared, const std::string& value) {
 void Draw::draw_workload() {
   const LoadedSystem loaded = load_system_with(case_.designs, case_.system, case_.overrides);
   case_.seed = 1 + below(3);
-  if (loaded.spec.gpus > 1 && chance(20)) {
+  if (loaded.spec.gpus > 1 && (chance(20) || loaded.spec.has_instances())) {
     draw_applications(2 + below(std::min<std::uint64_t>(loaded.spec.gpus, 4) - 1));
   } else {
     const WorkloadInfo& info = any_of(catalog());

@@ -152,6 +152,19 @@ void add_experiment_options(CLI::App& app, ExperimentArguments& arguments) {
   add_flag(app, "--quiet", arguments.quiet, "No summary and no progress line");
 }
 
+void add_instances_option(CLI::App& app, std::string& instances) {
+  add_value(app, "--instances", instances, value_kind::kInstances,
+            "How a GPU is cut into instances (MIG), such as 3g:2g:2g, each of which runs one application of a mix");
+}
+
+std::vector<std::string> with_instances(const std::vector<std::string>& overrides, const std::string& instances) {
+  if (instances.empty()) return overrides;
+  refuse_set_too("--instances " + instances, "mig.instances", overrides);
+  std::vector<std::string> all = overrides;
+  all.push_back("mig.instances=" + instances);
+  return all;
+}
+
 void add_set_option(CLI::App& app, std::vector<std::string>& overrides) {
   add_values(app, "--set", overrides, value_kind::kSetting,
              "Override one value of the system, such as gpu.l2.size=4MiB; may be repeated");

@@ -26,6 +26,7 @@ inline constexpr const char* kSize = "SIZE";
 inline constexpr const char* kParameter = "NAME=VALUE";
 inline constexpr const char* kSystem = "SYSTEM";
 inline constexpr const char* kSystems = "SYSTEMS";
+inline constexpr const char* kInstances = "INSTANCES";
 inline constexpr const char* kSetting = "KEY=VALUE";
 inline constexpr const char* kSettings = "KEY=V1,V2";
 inline constexpr const char* kDesign = "DESIGN";
@@ -106,5 +107,8 @@ void refuse_varied_draw(const std::string& key, const std::string& repeat);
 void add_input_option(CLI::App& app, std::string& input);
 void add_experiment_options(CLI::App& app, ExperimentArguments& arguments);
 void add_set_option(CLI::App& app, std::vector<std::string>& overrides);
+/// --instances: how a GPU is cut, as an override of `mig.instances`.
+void add_instances_option(CLI::App& app, std::string& instances);
+std::vector<std::string> with_instances(const std::vector<std::string>& overrides, const std::string& instances);
 
 }  // namespace nearfar

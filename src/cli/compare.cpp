@@ -25,6 +25,7 @@ struct CompareArguments {
   std::vector<std::string> workloads;
   ExperimentArguments experiment;
   std::string systems = kDefaultSystem;
+  std::string instances;
   std::vector<std::string> overrides;
   std::string designs = "baseline";
   std::string vary;
@@ -199,7 +200,8 @@ std::string heading(const CompareArguments& arguments, const Experiment& experim
   return out + "\n\n";
 }
 
-void perform_compare(const CompareArguments& arguments) {
+void perform_compare(CompareArguments arguments) {
+  arguments.overrides = with_instances(arguments.overrides, arguments.instances);
   if (arguments.workloads.empty()) {
     throw InputError(
         "`nearfar compare` needs WORKLOADS, as in `nearfar compare MT PR --vary gpus=1,2,4`; `nearfar list workloads` "
@@ -234,6 +236,7 @@ Command add_compare_command(CLI::App& program) {
   using namespace value_kind;
   add_words(app, "WORKLOADS", arguments->workloads, kWorkloads, "The workloads, each as `nearfar run` takes it");
   add_value(app, "--system", arguments->systems, kSystems, "The machines: names or .yaml files, with commas between");
+  add_instances_option(app, arguments->instances);
   add_set_option(app, arguments->overrides);
   add_value(app, "--design", arguments->designs, kDesigns, "The designs, with commas between, each as a or a+b");
   add_value(app, "--vary", arguments->vary, kSettings,

@@ -17,6 +17,7 @@
 #include "designs/names.h"
 #include "report/claims_file.h"
 #include "study/study_file.h"
+#include "translation/mig_spec.h"
 #include "workload/mixes.h"
 
 namespace nearfar {
@@ -66,6 +67,11 @@ Completion completion_of(const std::string& kind) {
   if (kind == kSystem) return {names_of(list_systems()), "", "", true};
   if (kind == kSystems) return {names_of(list_systems()), ",", "", true};
   if (kind == kSetting || kind == kSettings) return {setting_keys(), "", "=", false};
+  if (kind == kInstances) {
+    std::vector<std::string> layouts;
+    for (const InstanceLayout::Named& each : InstanceLayout::all()) layouts.push_back(each.name);
+    return {layouts, "", "", false};
+  }
   if (kind == kDesign) return {names_of(list_designs()), "+", "", false};
   if (kind == kDesigns) return {names_of(list_designs()), ",+", "", false};
   if (kind == kPapers) return {paper_names(), "", "", false};

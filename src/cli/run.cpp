@@ -33,6 +33,7 @@ struct RunArguments {
   std::string workload;
   ExperimentArguments experiment;
   std::string system = kDefaultSystem;
+  std::string instances;
   std::vector<std::string> overrides;
   std::string design = "baseline";
   std::string repeat = "1";
@@ -63,7 +64,8 @@ std::string repeats_text(const std::vector<Cycle>& cycles) {
                      grouped(std::ranges::max(cycles)));
 }
 
-void perform_run(const RunArguments& arguments) {
+void perform_run(RunArguments arguments) {
+  arguments.overrides = with_instances(arguments.overrides, arguments.instances);
   if (arguments.workload.empty()) {
     throw InputError(
         "`nearfar run` needs a WORKLOAD, as in `nearfar run MT`; `nearfar list workloads` shows them all.");
@@ -132,6 +134,7 @@ void add_timeline_options(CLI::App& app, TimelineArguments& timeline) {
 void add_run_options(CLI::App& app, RunArguments& arguments) {
   using namespace value_kind;
   add_value(app, "--system", arguments.system, kSystem, "The machine: a name in systems/ or a file that ends in .yaml");
+  add_instances_option(app, arguments.instances);
   add_set_option(app, arguments.overrides);
   add_value(app, "--design", arguments.design, kDesign, "What is changed in the machine; several as a+b");
   add_repeat_option(app, arguments.repeat);

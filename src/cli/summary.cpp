@@ -102,6 +102,14 @@ void add_hits(Table& table, const RunResult& result, const char* label, const ch
       {label, percent(*part, *whole), fmt::format("of {} {}", grouped(static_cast<std::uint64_t>(*whole)), of_what)});
 }
 
+/// How many times the memory of `gpu` there is: instances have slices of one.
+double whole_gpus(const SystemSpec& spec) {
+  if (!spec.has_instances()) return spec.gpus;
+  double slices = 0;
+  for (unsigned i = 0; i < spec.gpus; ++i) slices += spec.mig.instances.memory_slices(i);
+  return slices / InstanceLayout::kMemorySlices;
+}
+
 void add_dram(Table& table, const Report& report, double seconds) {
   const auto read = find(report.result, "gpus.dram.read_bytes");
   const auto written = find(report.result, "gpus.dram.write_bytes");
@@ -109,7 +117,7 @@ void add_dram(Table& table, const Report& report, double seconds) {
   const double bytes = *read + *written;
   const SystemSpec& spec = report.machine.loaded.spec;
   const double peak = static_cast<double>(spec.gpu.dram.channel_bandwidth.bytes_per_second) *
-                      static_cast<double>(spec.gpu.dram.channels) * static_cast<double>(spec.gpus);
+                      static_cast<double>(spec.gpu.dram.channels) * whole_gpus(spec);
   table.row({"DRAM traffic", size_text(bytes),
              fmt::format("{} read, {} written; {}, {} of the peak", size_text(*read), size_text(*written),
                          rate_text(bytes / seconds), percent(bytes / seconds, peak))});

@@ -15,6 +15,7 @@ std::string usual_system(const Design& design) {
     case TranslationKind::Ats: return "ats-4gpu";
     case TranslationKind::Mmu: return "mmu-4gpu";
     case TranslationKind::Svm: return "svm-1gpu";
+    case TranslationKind::Mig: return "mig-a100";
     case TranslationKind::Ideal: break;
   }
   return kDefaultSystem;

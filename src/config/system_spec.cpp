@@ -65,6 +65,7 @@ void SystemSpec::describe(Section& section) {
   section.child("link", link, "The links between GPUs and host.");
   section.child("translation", translation, "How addresses are translated.");
   section.child("iommu", iommu, "The IOMMU of systems whose GPUs have no page tables.");
+  section.child("mig", mig, "The instances that a GPU is cut into, with translation mig, and what they share.");
   section.child("walk", walk, "What a page walk costs.");
   section.child("page_table", page_table, "The shape of page tables.");
   section.child("page", page, "The pages of memory.");

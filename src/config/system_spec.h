@@ -19,6 +19,7 @@
 #include "memory/dram/dram_spec.h"
 #include "program/dispatch_spec.h"
 #include "program/memory_spec.h"
+#include "translation/mig_spec.h"
 #include "translation/translation_spec.h"
 
 namespace nearfar {
@@ -79,6 +80,7 @@ struct SystemSpec {
   LinkSpec link;
   TranslationSpec translation;
   IommuSpec iommu;
+  MigSpec mig;
   WalkSpec walk;
   PageTableSpec page_table;
   PageSpec page;
@@ -106,6 +108,8 @@ struct SystemSpec {
   /// The designs that are code; fixed once the system has been read.
   std::vector<std::shared_ptr<PlugIn>> plug_ins;
 
+  /// The devices are instances of one GPU.
+  bool has_instances() const { return translation.kind == TranslationKind::Mig; }
   bool moves_pages() const { return translation.kind == TranslationKind::Mmu && policy != PagePolicy::NoFault; }
   /// The pieces of 4 KiB that a page goes over the links as.
   std::uint64_t page_pieces() const { return migration.transfer == PageTransfer::Links ? page.size.frames() : 0; }

@@ -20,6 +20,7 @@ const char* name_of(TranslationKind kind) {
     case Ats: return "ats";
     case Mmu: return "mmu";
     case Svm: return "svm";
+    case Mig: return "mig";
   }
   return "";
 }

@@ -36,6 +36,7 @@ inline std::vector<WalkersOf> walkers_of(const SystemSpec& system) {
   switch (system.translation.kind) {
     case TranslationKind::Mmu: return {{"gpu.gmmu", &system.gpu.gmmu, true}, {"host.mmu", &system.host.mmu, false}};
     case TranslationKind::Ats:
+    case TranslationKind::Mig: return {{"mig", &system.mig, false}};
     case TranslationKind::Svm: return {{"iommu", &system.iommu, false}};
     case TranslationKind::Ideal: break;
   }

@@ -140,7 +140,7 @@ void Gpu::make_translation(const SystemSpec& spec, TranslationOracle* oracle) {
   l2_tlb_ = std::make_unique<L2Tlb>(partition_, spec.gpu.l2_tlb, *this);
   if (translation_.observe) l2_tlb_->take_snapshots(translation_.snapshot);
   context_.l2_tlb = l2_tlb_.get();
-  if (translation_.kind == TranslationKind::Ats) {
+  if (translation_.asks_shared_tlb()) {
     ats_ = std::make_unique<AtsPort>(partition_, topology_.host(), *l2_tlb_, *this, *this);
     context_.translation_oracle = oracle;
     return;

@@ -237,6 +237,7 @@ void Gpu::for_each_stats(Visit visit) {
   }
   if (l2_tlb_) {
     visit("", "l2_tlb", l2_tlb_->stats());
+    if (l2_tlb_->sub_entry_use() != nullptr) visit("", "l2_tlb", *l2_tlb_->sub_entry_use());
     visit("", "l2_miss", l2_tlb_->miss_stats());
   }
   if (svm_) {

@@ -3,6 +3,19 @@
 #include "host/host_hierarchy.h"
 
 namespace nearfar {
+namespace {
+
+/// What the instances of one GPU share below their L2 TLBs is an IOMMU of their own.
+IommuSpec shared_by_instances(const SystemSpec& spec) {
+  IommuSpec shared;
+  static_cast<WalkersSpec&>(shared) = spec.mig;
+  shared.tlb = spec.mig.l3_tlb;
+  shared.tlb.sub_entries = spec.mig.sub_entries;
+  shared.cache.page_bits = spec.page.size.bits == kMediumPageBits ? kMediumPageBits : 0;
+  return shared;
+}
+
+}  // namespace
 
 Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topology,
            const std::vector<Process>& processes, FrameAllocator& frames, ByteMaskPool& masks, DataWatch* watch,
@@ -30,10 +43,11 @@ Host::Host(Partition& partition, const SystemSpec& spec, const Topology& topolog
   if (spec.posts_stores()) {
     ingress_ = std::make_unique<StoreIngress>(partition, llc_, network_, masks, spec.gpu.line, topology.devices());
   }
-  if (spec.translation.kind == TranslationKind::Ats) {
-    IommuSpec iommu = spec.iommu;
+  if (spec.translation.asks_shared_tlb()) {
+    IommuSpec iommu = spec.has_instances() ? shared_by_instances(spec) : spec.iommu;
     if (iommu.pending == 0) iommu.pending = spec.gpus * spec.gpu.l2_tlb.mshrs;
     iommu_ = std::make_unique<Iommu>(partition, iommu, spec.walk, spec.page_table, false, *this, this);
+    iommu_->stats().l3 = spec.has_instances();
     if (spec.translation.observe) {
       iommu_->observe(spec.translation.snapshot);
       iommu_->walkers().measure_concurrency();

@@ -132,7 +132,7 @@ class Host final : public NetworkClient,
   TableReader table_reader_;
   std::unique_ptr<StoreIngress> ingress_;        ///< where GPUs post their stores
   std::unique_ptr<HostMmu> mmu_;                 ///< mmu
-  std::unique_ptr<Iommu> iommu_;                 ///< ats
+  std::unique_ptr<Iommu> iommu_;                 ///< ats; mig: the L3 TLB of the instances and their walkers
   std::unique_ptr<PageRequests> page_requests_;  ///< ats, where pages move
   DesignComponents parts_;
   HostMemoryLevel* level_ = nullptr;  ///< in a unified memory hierarchy, among the parts

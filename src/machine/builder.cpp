@@ -55,14 +55,15 @@ void MachineBuilder::make_devices() {
     return machine_.data_oracle ? &machine_.data_oracle->add_device(machine_.engine.partition(device)) : nullptr;
   };
   for (unsigned g = 0; g < spec.gpus; ++g) {
-    machine_.gpus.push_back(std::make_unique<Gpu>(machine_.engine.partition(g), spec, machine_.topology,
-                                                  machine_.processes, machine_.masks, watch(g), oracle));
+    machine_.gpus.push_back(std::make_unique<Gpu>(machine_.engine.partition(g), machine_.spec_of_gpu(g),
+                                                  machine_.topology, machine_.processes, machine_.masks, watch(g),
+                                                  oracle));
   }
   machine_.host = std::make_unique<Host>(machine_.engine.partition(spec.gpus), spec, machine_.topology,
                                          machine_.processes, machine_.frames, machine_.masks, watch(spec.gpus), oracle);
   if (spec.has_switch_device()) make_switch_device(watch(spec.gpus + 1));
   for (const auto& plug_in : spec.plug_ins) {
-    for (const auto& gpu : machine_.gpus) plug_in->attach(*gpu, spec);
+    for (unsigned g = 0; g < spec.gpus; ++g) plug_in->attach(*machine_.gpus[g], machine_.spec_of_gpu(g));
     plug_in->attach(*machine_.host, spec);
   }
 }
@@ -119,19 +120,26 @@ void MachineBuilder::place_applications() {
         "for the others");
   }
   const bool alone = machine_.request.applications.size() == 1;
+  if (spec.has_instances() && alone && spec.gpus > 1) {
+    throw InputError(fmt::format(
+        "an instance of a GPU runs an application of its own: give each of {} one, with + between them, or take one "
+        "instance (--instances {})",
+        spec.mig.instances.text(), spec.mig.instances.alone(0).text()));
+  }
   for (unsigned a = 0; a < machine_.request.applications.size(); ++a) {
     Process process;
     process.workload = machine_.request.applications[a];
     process.first_gpu = a;
     process.gpus = alone ? spec.gpus : 1;
-    check_workload(*process.workload, spec, process.gpus);
+    check_workload(*process.workload, machine_.spec_of_gpu(a), process.gpus);
     if (machine_.request.check) check_has_memory_model(*process.workload, spec);
     process.steps = managed_steps(*process.workload, spec.memory);
     load_arguments(process);
     place_buffers(process);
     machine_.processes.push_back(std::move(process));
   }
-  check_memory(machine_.frames, spec);
+  for (unsigned d = 0; d < spec.gpus; ++d) check_memory(machine_.frames, machine_.spec_of_gpu(d), d);
+  check_memory(machine_.frames, spec, spec.gpus);
 }
 
 /// The kernel arguments get their pages behind the program's own.
@@ -177,7 +185,7 @@ void MachineBuilder::fill_page_tables() {
   }
 }
 
-/// ats, svm: the one table that the IOMMU walks.
+/// ats, svm, mig: the one table that the IOMMU, or what instances share, walks.
 void MachineBuilder::fill_shared_table(Pid pid, const AddressSpace& space) {
   const SystemSpec& spec = machine_.spec();
   const DeviceId where = spec.translation.kind == TranslationKind::Svm ? DeviceId{0} : machine_.topology.host();
@@ -199,7 +207,7 @@ void MachineBuilder::fill_shared_table(Pid pid, const AddressSpace& space) {
       if (page.device() == machine_.topology.host()) return;
     }
     const Mapping mapping{page, true, 0};
-    table->write(number, Pte::leaf(mapping, space.page_size().bits != 0));
+    table->write(number, Pte::leaf(mapping, space.page_size().bits == kLargePageBits));
     if (machine_.translation_oracle) machine_.translation_oracle->granted(TranslationOracle::kEveryGpu, key, mapping);
   });
   iommu.set_table(pid, std::move(table));

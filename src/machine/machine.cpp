@@ -8,6 +8,7 @@
 
 #include "machine/builder.h"
 #include "machine/check.h"
+#include "machine/instances.h"
 #include "machine/results.h"
 #include "machine/watchdog_bounds.h"
 #include "sim/timeline_end.h"
@@ -88,7 +89,12 @@ Machine::Machine(const RunRequest& of)
       translation_oracle(request.check ? std::make_unique<TranslationOracle>() : nullptr),
       frames(topology.devices(), request.system.page.size),
       masks(topology.devices()),
-      engine(topology.devices()) {}
+      engine(topology.devices()) {
+  const SystemSpec& whole = spec();
+  for (unsigned i = 0; whole.has_instances() && i < whole.gpus; ++i) {
+    instances.push_back(system_of_instance(whole, i));
+  }
+}
 
 RunResult run(const RunRequest& request) {
   const std::unique_ptr<Machine> machine = build_machine(request);

@@ -2,6 +2,7 @@
 // check.h looks whether it has lost anything, results.h says what it has done.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -19,8 +20,11 @@ struct Machine {
   explicit Machine(const RunRequest& of);
 
   const SystemSpec& spec() const { return request.system; }
+  /// The system as a GPU sees it: another for each instance of a GPU.
+  const SystemSpec& spec_of_gpu(unsigned gpu) const { return instances.empty() ? spec() : instances[gpu]; }
 
   RunRequest request;
+  std::deque<SystemSpec> instances;  ///< none where GPUs are whole
   Topology topology;
   std::unique_ptr<DataOracle> data_oracle;  ///< these two where the run is checked
   std::unique_ptr<TranslationOracle> translation_oracle;

@@ -33,10 +33,13 @@ StatTable gpu_table(Gpu& gpu) {
   return table;
 }
 
-/// The IOMMU's walkers, with what was observed of them.
-void add_walkers(StatTable& table, WalkUnit& walkers) {
-  table.add("iommu.", walkers.stats());
-  if (walkers.concurrency() != nullptr) table.add("iommu.", walkers.concurrency()->stats());
+/// An IOMMU, or what instances of a GPU share in its place, and its walkers, with what was observed of them.
+void add_iommu(StatTable& table, Iommu& iommu) {
+  const std::string prefix = iommu.stats().l3 ? "mig." : "iommu.";
+  table.add(prefix, iommu.stats());
+  table.add(prefix, iommu.walkers().stats());
+  if (iommu.walkers().concurrency() != nullptr) table.add(prefix, iommu.walkers().concurrency()->stats());
+  if (iommu.sub_entry_use() != nullptr) table.add("mig.l3_tlb.", *iommu.sub_entry_use());
 }
 
 }  // namespace
@@ -189,7 +192,8 @@ void Results::add_series(const SharingStats& sharing) {
   const Cycle every = machine_.spec().translation.snapshot;
   if (Iommu* iommu = machine_.host->iommu()) {
     for (unsigned g = 0; g < machine_.gpus.size(); ++g) {
-      Series series{fmt::format("iommu.tlb.occupancy.gpu{}", g), every, {}};
+      const char* tlb = iommu->stats().l3 ? "mig.l3_tlb" : "iommu.tlb";
+      Series series{fmt::format("{}.occupancy.gpu{}", tlb, g), every, {}};
       for (const auto& homes : iommu->occupancy()) series.values.push_back(homes[g]);
       series_.push_back(std::move(series));
     }
@@ -225,8 +229,7 @@ void Results::add_translation(StatTable& table) {
     if (gpu->svm() == nullptr) continue;
     MissStats served = gpu->svm()->iommu().parts().total();
     table.add("l2_miss.", served);
-    table.add("iommu.", gpu->svm()->iommu().stats());
-    add_walkers(table, gpu->svm()->iommu().walkers());
+    add_iommu(table, gpu->svm()->iommu());
   }
   if (const ServedMisses* served = machine_.host->served_misses()) {
     MissStats total = served->total();
@@ -237,10 +240,7 @@ void Results::add_translation(StatTable& table) {
     if (TreePrefetcher* prefetcher = mmu->driver().prefetcher()) table.add("uvm.prefetch.", prefetcher->stats());
   }
   if (PageRequests* requests = machine_.host->page_requests()) table.add("uvm.", requests->driver().stats());
-  if (Iommu* iommu = machine_.host->iommu()) {
-    table.add("iommu.", iommu->stats());
-    add_walkers(table, iommu->walkers());
-  }
+  if (Iommu* iommu = machine_.host->iommu()) add_iommu(table, *iommu);
 }
 
 void Results::add_launches(StatTable& table, RunResult& result) {

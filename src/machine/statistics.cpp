@@ -61,6 +61,12 @@ constexpr Ratio kRatios[] = {
      "Share of reads of page-table lines with upper-level entries of which a concurrent page walk reads another "
      "entry."},
     {"iommu.tlb.hit_rate", "iommu.tlb.hits", "iommu.tlb.lookups", "Share of IOMMU TLB lookups that hit."},
+    {"mig.concurrent.leaf_share", "mig.concurrent.leaf", "mig.concurrent.leaf_reads",
+     "Share of reads of page-table lines with leaf entries that a concurrent page walk reads too."},
+    {"mig.concurrent.upper_share", "mig.concurrent.upper", "mig.concurrent.upper_reads",
+     "Share of reads of page-table lines with upper-level entries of which a concurrent page walk reads another "
+     "entry."},
+    {"mig.l3_tlb.hit_rate", "mig.l3_tlb.hits", "mig.l3_tlb.lookups", "Share of L3 TLB lookups that hit."},
     {"host.mmu.tlb.hit_rate", "host.mmu.tlb.hits", "host.mmu.tlb.lookups",
      "Share of far faults whose page the TLB of the host MMU held."},
     {"l2_miss.mean_cycles", "l2_miss.latency", "l2_miss.count", "Mean time from an L2 TLB miss to its answer."},
@@ -70,6 +76,18 @@ constexpr Ratio kRatios[] = {
     {"latency.load.mean_cycles", "latency.load.total_cycles", "latency.load.count",
      "Mean time from the load/store unit to the fill of the L1, for lines that missed the L1."},
 };
+
+/// What instances of a GPU share.
+void list_instances(std::vector<StatInfo>& out) {
+  IommuStats shared;
+  shared.l3 = true;
+  StatLister lister(out, "mig.");
+  shared.describe(lister);
+  shared.all.describe(lister, ".pid<p>", true);
+  list_stats<SubEntryUse>(out, {"mig.l3_tlb.", "gpus.l2_tlb.", "gpu<g>.l2_tlb."});
+  StatLister of_l3(out, "mig.l3_tlb.");
+  SubEntryCounts().describe(of_l3, ".pid<p>");
+}
 
 bool ends_with_component(const std::string& name, const std::string& suffix) {
   if (name.size() < suffix.size() || name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
@@ -142,15 +160,16 @@ std::vector<StatInfo> list_statistics() {
   list_stats<L2TlbStats>(out, {"gpus.l2_tlb.", "gpu<g>.l2_tlb."});
   list_stats<MissStats>(out, {"l2_miss.", "gpus.l2_miss.", "gpu<g>.l2_miss."});
   list_stats<GmmuStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu."});
-  list_stats<WalkStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu.", "host.mmu.", "iommu."});
+  list_stats<WalkStats>(out, {"gpus.gmmu.", "gpu<g>.gmmu.", "host.mmu.", "iommu.", "mig."});
   list_stats<HostMmuStats>(out, {"host.mmu."});
   list_stats<UvmStats>(out, {"uvm."});
   list_stats<PrefetchStats>(out, {"uvm.prefetch."});
-  list_stats<WalkConcurrencyStats>(out, {"iommu."});
+  list_stats<WalkConcurrencyStats>(out, {"iommu.", "mig."});
   list_stats<IommuStats>(out, {"iommu."});
   IommuProcessStats process;
   StatLister lister(out, "iommu.");
   process.describe(lister, ".pid<p>");
+  list_instances(out);
   std::vector<StatInfo> tlb;
   list_stats<L2TlbStats>(tlb, {"gpus.l2_tlb."});
   for (const char* what : kProcessTlbStats) {
@@ -159,6 +178,9 @@ std::vector<StatInfo> list_statistics() {
         {all.name + ".pid<p>", all.unit,
          all.sentence.substr(0, all.sentence.size() - 1) + ", for one of several processes in its first execution."});
   }
+  out.push_back({"mig.l3_tlb.occupancy.gpu<g>", "pages",
+                 "Pages in the L3 TLB that belong to an instance of a GPU, as a series over time in the JSON of a run "
+                 "with `translation.observe`."});
   out.push_back({"iommu.tlb.occupancy.gpu<g>", "pages",
                  "Entries of the IOMMU TLB that belong to a GPU, as a series over time in the JSON of a run with "
                  "`translation.observe`."});
@@ -187,7 +209,8 @@ std::vector<StatInfo> list_statistics() {
   }
   for (const Ratio& ratio : kRatios) {
     const std::string name = ratio.name;
-    if (name.starts_with("latency") || name.starts_with("iommu") || name.starts_with("host")) {
+    if (name.starts_with("latency") || name.starts_with("iommu") || name.starts_with("mig") ||
+        name.starts_with("host")) {
       out.push_back({name, "ratio", ratio.sentence});
     } else if (name.starts_with("coherence")) {
       for (const char* place : {"", "gpus.umh.", "gpu<g>.umh.", "host.umh."}) {

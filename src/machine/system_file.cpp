@@ -16,6 +16,7 @@
 #include "config/nearest.h"
 #include "config/source.h"
 #include "config/yaml.h"
+#include "machine/instances.h"
 #include "machine/system_check.h"
 
 namespace nearfar {
@@ -200,9 +201,11 @@ LoadedSystem load(Document system, std::span<const std::string> overrides,
   ++level;
   for (const std::string& override_text : overrides) configuration.add_override(override_text, level);
   configuration.resolve();
+  count_instances(loaded.spec, configuration);
   loaded.spec.link.fill_in(credit_loop(loaded.spec));
   for (const auto& plug_in : loaded.spec.plug_ins) plug_in->fill_in(loaded.spec);
   check_system(loaded.spec, configuration);
+  check_instances(loaded.spec, configuration);
   for (const auto& plug_in : loaded.spec.plug_ins) plug_in->check(loaded.spec, configuration);
   loaded.parameters = effective(configuration);
   return loaded;

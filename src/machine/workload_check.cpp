@@ -136,15 +136,16 @@ void check_has_memory_model(const Workload& workload, const SystemSpec& system) 
                   workload.launches().size()));
 }
 
-void check_memory(const FrameAllocator& frames, const SystemSpec& system) {
-  for (unsigned d = 0; d <= system.gpus; ++d) {
-    const std::uint64_t needed = frames.taken(DeviceId{static_cast<std::uint16_t>(d)}) * kPageBytes;
-    const std::uint64_t capacity = d < system.gpus ? system.gpu.dram.capacity : system.host.dram.capacity;
-    if (needed <= capacity) continue;
-    throw InputError(fmt::format("the workload places {} MiB on {}, but {} is {} MiB", needed >> 20,
-                                 d < system.gpus ? fmt::format("GPU {}", d) : "the host",
-                                 d < system.gpus ? "gpu.dram.capacity" : "host.dram.capacity", capacity >> 20));
-  }
+void check_memory(const FrameAllocator& frames, const SystemSpec& system, unsigned device) {
+  const std::uint64_t needed = frames.taken(DeviceId{static_cast<std::uint16_t>(device)}) * kPageBytes;
+  const bool is_gpu = device < system.gpus;
+  const std::uint64_t capacity = is_gpu ? system.gpu.dram.capacity : system.host.dram.capacity;
+  if (needed <= capacity) return;
+  const char* what = is_gpu ? "gpu.dram.capacity" : "host.dram.capacity";
+  throw InputError(fmt::format("the workload places {} MiB on {}, but {} is {} MiB", needed >> 20,
+                               is_gpu ? fmt::format("GPU {}", device) : "the host",
+                               is_gpu && system.has_instances() ? fmt::format("its part of {}", what) : what,
+                               capacity >> 20));
 }
 
 }  // namespace nearfar

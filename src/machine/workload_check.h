@@ -15,7 +15,7 @@ void check_workload(const Workload& workload, const SystemSpec& system, unsigned
 /// `--check` could not judge them.
 void check_has_memory_model(const Workload& workload, const SystemSpec& system);
 
-/// Throws InputError where a device has fewer frames than have been taken of it.
-void check_memory(const FrameAllocator& frames, const SystemSpec& system);
+/// Throws InputError where a device has fewer frames than have been taken of it; the host is the one after the GPUs.
+void check_memory(const FrameAllocator& frames, const SystemSpec& system, unsigned device);
 
 }  // namespace nearfar

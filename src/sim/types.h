@@ -66,7 +66,7 @@ inline constexpr unsigned kLargePageBits = 9;
 
 /// The page size in force.
 struct PageSize {
-  unsigned bits = 0;  ///< 0: 4 KiB, 9: 2 MiB
+  unsigned bits = 0;  ///< 0: 4 KiB, 4: 64 KiB, 9: 2 MiB
 
   constexpr std::uint64_t number(VirtPage page) const { return page.value >> bits; }
   constexpr std::uint64_t bytes() const { return kPageBytes << bits; }

@@ -109,24 +109,41 @@ class Deriver {
     return nullptr;
   }
 
-  /// Σ cycles alone / cycles together; the instructions of an application are the same in both.
+  /// Cycles alone / cycles together of an application; its instructions are the same in both.
+  Value against_alone(std::size_t application, const std::string& workload, const StudyVariant& variant,
+                      std::uint64_t seed, std::uint32_t draw) {
+    const StoredResult* together = result_of(cell_run(study_, workload, variant, seed, draw));
+    const StoredResult* alone = result_of(alone_run(study_, workload, application, variant, seed, draw));
+    if (together == nullptr || alone == nullptr) return std::nullopt;
+    const Value cycles = together->statistics.find(fmt::format("app{}.cycles", application));
+    if (!cycles) return std::nullopt;
+    return static_cast<double>(alone->cycles) / *cycles;
+  }
+
   Value weighted_speedup(const std::string& workload, const StudyVariant& variant, std::uint64_t seed,
                          std::uint32_t draw) {
-    const StoredResult* together = result_of(cell_run(study_, workload, variant, seed, draw));
     double sum = 0;
     for (std::size_t i = 0; i < application_count(workload); ++i) {
-      const StoredResult* alone = result_of(alone_run(study_, workload, i, variant, seed, draw));
-      if (together == nullptr || alone == nullptr) return std::nullopt;
-      const Value cycles = together->statistics.find(fmt::format("app{}.cycles", i));
-      if (!cycles) return std::nullopt;
-      sum += static_cast<double>(alone->cycles) / *cycles;
+      const Value one = against_alone(i, workload, variant, seed, draw);
+      if (!one) return std::nullopt;
+      sum += *one;
     }
     return sum;
+  }
+
+  Value change_from_alone(const StudyValue& value, const std::string& workload, const StudyVariant& variant,
+                          std::uint64_t seed, std::uint32_t draw) {
+    const Value sum = value.application ? against_alone(*value.application, workload, variant, seed, draw)
+                                        : weighted_speedup(workload, variant, seed, draw);
+    if (!sum) return std::nullopt;
+    const std::size_t applications = value.application ? 1 : application_count(workload);
+    return 100 * (*sum / static_cast<double>(applications) - 1);
   }
 
   Value quantity(const StudyValue& value, const std::string& workload, const StudyVariant& variant, std::uint64_t seed,
                  std::uint32_t draw) {
     if (value.quantity == Quantity::WeightedSpeedup) return weighted_speedup(workload, variant, seed, draw);
+    if (value.quantity == Quantity::ChangeFromAlone) return change_from_alone(value, workload, variant, seed, draw);
     const StoredResult* result = result_of(cell_run(study_, workload, variant, seed, draw));
     if (result == nullptr) return std::nullopt;
     if (value.quantity == Quantity::Speedup) {

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "study/study_yaml.h"
 
 namespace nearfar {
 namespace {
+
+constexpr std::string_view kChangeFromAlone = "change-from-alone";
 
 const std::vector<std::string> kKeys = {"title",      "kind",     "value",     "values", "as",
                                         "against",    "variants", "workloads", "mean",   "groups",
@@ -110,6 +113,9 @@ class FigureReader {
       value.quantity = Quantity::Speedup;
     } else if (text == "weighted-speedup") {
       value.quantity = Quantity::WeightedSpeedup;
+    } else if (text.starts_with(kChangeFromAlone)) {
+      value.quantity = Quantity::ChangeFromAlone;
+      value.application = application_of(text.substr(kChangeFromAlone.size()), node.place);
     } else {
       value.expression = Expression::parse(text, node.place);
       for (const Expression::Name& name : value.expression->names()) check_name(name);
@@ -117,13 +123,28 @@ class FigureReader {
     return value;
   }
 
+  /// What stands behind a change from alone: nothing, or .app<a>.
+  std::optional<std::size_t> application_of(std::string_view text, const Place& place) const {
+    if (text.empty()) return std::nullopt;
+    constexpr std::string_view kWhose = ".app";
+    std::size_t number = 0;
+    const char* end = text.data() + text.size();
+    const bool read = text.starts_with(kWhose) &&
+                      std::from_chars(text.data() + kWhose.size(), end, number) == std::from_chars_result{end, {}};
+    const auto has_it = [&](const std::string& workload) { return number < application_count(workload); };
+    if (read && std::ranges::all_of(study_.workloads, has_it)) return number;
+    fail_at(place,
+            "a change from alone is `change-from-alone`, the mean over all applications, or that of one of "
+            "them, as in `change-from-alone.app0` for the first.");
+  }
+
   void read_values() {
     const YamlNode* one = node_.find("value");
     const YamlNode* several = node_.find("values");
     if ((one == nullptr) == (several == nullptr)) {
       fail(
-          fmt::format("the figure `{}` needs either a `value` (speedup, weighted-speedup, or statistics such as "
-                      "iommu.tlb.hits / iommu.tlb.lookups) or several `values`.",
+          fmt::format("the figure `{}` needs either a `value` (speedup, weighted-speedup, change-from-alone, or "
+                      "statistics such as iommu.tlb.hits / iommu.tlb.lookups) or several `values`.",
                       entry_.key));
     }
     if (one != nullptr) {
@@ -172,10 +193,12 @@ class FigureReader {
       figure_.variants = some_of(*node, "variants", "variant", labels_of(study_));
     figure_.variants_across = choice(node_, "categories", kCategories) == 1;
     figure_.only_means = node_.find("only") != nullptr && choice(node_, "only", kOnly) == 0;
-    if (!has(Quantity::WeightedSpeedup)) return;
+    const auto found = std::ranges::find_if(figure_.values, is_against_alone, &StudyValue::quantity);
+    if (found == figure_.values.end()) return;
+    const char* what = found->quantity == Quantity::WeightedSpeedup ? "weighted speedup" : "change from alone";
     for (const std::string& workload : figure_.workloads) {
       if (application_count(workload) < 2)
-        fail(fmt::format("a weighted speedup is of several applications; {} is one.", workload));
+        fail(fmt::format("a {} is of several applications; {} is one.", what, workload));
     }
   }
 

@@ -29,8 +29,14 @@ enum class Quantity : std::uint8_t {
   Statistic,        ///< an expression
   Speedup,          ///< one over its cycles
   WeightedSpeedup,  ///< of several applications: the sum of each one's cycles alone on one GPU over its cycles here
+  ChangeFromAlone,  ///< of several applications: the change of performance against each alone in %, of one or the mean
   Histogram,        ///< the distribution of a histogram statistic, for a CDF
 };
+
+/// Whether it sets applications against each of them alone.
+constexpr bool is_against_alone(Quantity quantity) {
+  return quantity == Quantity::WeightedSpeedup || quantity == Quantity::ChangeFromAlone;
+}
 
 /// How it is set against the same of the variant `against`.
 enum class Relation : std::uint8_t {
@@ -48,6 +54,7 @@ struct StudyValue {
   Quantity quantity = Quantity::Statistic;
   std::optional<Expression> expression;
   std::string histogram;
+  std::optional<std::size_t> application;  ///< of a change from alone: whose; the mean of all where none is named
 };
 
 /// Some workloads of which a mean is shown too.

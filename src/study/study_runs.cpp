@@ -5,6 +5,7 @@
 #include <set>
 
 #include "designs/names.h"
+#include "machine/system_file.h"
 #include "study/study_file.h"
 
 namespace nearfar {
@@ -30,6 +31,13 @@ NamedRun cell_run(const Study& study, const std::string& workload, const StudyVa
           variant.overrides, seed,           study.repeat > 1 ? std::optional(draw) : std::nullopt};
 }
 
+/// What leaves one GPU of a run's machine: where GPUs are instances of one, the instance that an application has.
+std::string one_gpu(const NamedRun& run, std::size_t index) {
+  const SystemSpec spec = load_system(run.system, run.overrides).spec;
+  if (!spec.has_instances()) return "gpus=1";
+  return "mig.instances=" + spec.mig.instances.alone(static_cast<unsigned>(index)).text();
+}
+
 NamedRun alone_run(const Study& study, const std::string& workload, std::size_t index, const StudyVariant& variant,
                    std::uint64_t seed, std::uint32_t draw) {
   const ApplicationPart part = application_parts(workload, variant.size).at(index);
@@ -42,7 +50,9 @@ NamedRun alone_run(const Study& study, const std::string& workload, std::size_t 
   }
   run.parameters.insert(run.parameters.end(), given.begin(), given.end());
   run.overrides = without_design_parameters(variant);
-  run.overrides.push_back("gpus=1");
+  const std::string one = one_gpu(run, index);
+  std::erase_if(run.overrides, [](const std::string& text) { return text.starts_with("mig.instances="); });
+  run.overrides.push_back(one);
   run.designs = kBaseline;
   return run;
 }
@@ -61,8 +71,7 @@ std::vector<NamedRun> study_runs(const Study& study) {
     }
   }
   for (const StudyFigure& figure : study.figures) {
-    if (std::ranges::find(figure.values, Quantity::WeightedSpeedup, &StudyValue::quantity) == figure.values.end())
-      continue;
+    if (std::ranges::none_of(figure.values, is_against_alone, &StudyValue::quantity)) continue;
     for (const std::string& workload : figure.workloads) {
       for (const StudyVariant& variant : study.variants) {
         for (const std::uint64_t seed : study.seeds) {

@@ -1,6 +1,7 @@
 // The words of translation: a page of a process, and where it is mapped.
 //
-// A page number counts pages of the size in force (4 KiB or 2 MiB); a mapping names the first 4 KiB frame of the page.
+// A page number counts pages of the size in force (4 KiB, 64 KiB or 2 MiB); a mapping names the first 4 KiB frame of
+// the page.
 #pragma once
 
 #include <cstdint>

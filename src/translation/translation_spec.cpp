@@ -6,14 +6,17 @@
 namespace nearfar {
 
 void TranslationSpec::describe(Section& section) {
-  section.choice<TranslationKind>("kind", kind,
-                                  {{"ideal", TranslationKind::Ideal},
-                                   {"ats", TranslationKind::Ats},
-                                   {"mmu", TranslationKind::Mmu},
-                                   {"svm", TranslationKind::Svm}},
-                                  "How addresses are translated: ideal is one latency for every page, ats is TLBs over "
-                                  "the host's IOMMU, mmu is a GMMU and a local page table in each GPU with far faults "
-                                  "to the host, and svm is one GPU that shares memory and page table with the host.");
+  section.choice<TranslationKind>(
+      "kind", kind,
+      {{"ideal", TranslationKind::Ideal},
+       {"ats", TranslationKind::Ats},
+       {"mmu", TranslationKind::Mmu},
+       {"svm", TranslationKind::Svm},
+       {"mig", TranslationKind::Mig}},
+      "How addresses are translated: ideal is one latency for every page, ats is TLBs over "
+      "the host's IOMMU, mmu is a GMMU and a local page table in each GPU with far faults "
+      "to the host, svm is one GPU that shares memory and page table with the host, and mig is "
+      "instances of one GPU over the L3 TLB and the walkers that they share.");
   section.cycles("latency", latency, {0, 1'000'000},
                  "With kind ideal, the time of a translation from the coalescer to the L1, alike for every page.");
   section.bytes("message", message, {0, 4_KiB}, "Size of a translation message on a link.");
@@ -97,8 +100,9 @@ void PageTableSpec::describe(Section& section) {
 }
 
 void PageSpec::describe(Section& section) {
-  section.choice<PageSize>("size", size, {{"4K", PageSize{0}}, {"2M", PageSize{kLargePageBits}}},
-                           "The page size, one for the whole run: 4K (4 KiB) or 2M (2 MiB).");
+  section.choice<PageSize>(
+      "size", size, {{"4K", PageSize{0}}, {"64K", PageSize{kMediumPageBits}}, {"2M", PageSize{kLargePageBits}}},
+      "The page size, one for the whole run: 4K (4 KiB), 64K (64 KiB, with translation mig only) or 2M (2 MiB).");
 }
 
 void GmmuSpec::describe(Section& section) {

@@ -15,7 +15,11 @@ enum class TranslationKind : std::uint8_t {
   Ats,    ///< TLBs in the GPUs, everything below them in the host's IOMMU
   Mmu,    ///< a GMMU and a local page table in each GPU, far faults to the host's MMU and the UVM driver
   Svm,    ///< one GPU that shares its memory and page table with the host behind an IOMMU beside it
+  Mig,    ///< instances of one GPU, each a device; below their L2 TLBs an L3 TLB and walkers that they share
 };
+
+/// Bits of a 4 KiB page number within a page of 64 KiB.
+inline constexpr unsigned kMediumPageBits = 4;
 
 struct TranslationSpec {
   TranslationKind kind = TranslationKind::Ideal;
@@ -23,6 +27,9 @@ struct TranslationSpec {
   Bytes message = 32;       // of a request, answer, invalidation or acknowledgement on a link
   bool observe = false;     // reuse distances at the IOMMU TLB, snapshots of TLBs, sharing of pages
   Cycle snapshot = 20'000;  // between two looks at what the TLBs hold, when observed
+
+  /// L2 TLBs ask a TLB and walkers that all devices share, over the links.
+  bool asks_shared_tlb() const { return kind == TranslationKind::Ats || kind == TranslationKind::Mig; }
 
   void describe(Section& section);
 };
@@ -36,6 +43,7 @@ struct PlainTlbSpec {
   std::uint32_t ways = 16;
   Cycle latency = 10;
   TlbReplacementKind replacement = TlbReplacementKind::Lru;
+  std::uint32_t sub_entries = 1;  // neighbouring pages that an entry has room for; mig.sub_entries of GPU instances
 
   void describe(Section& section);
 };
@@ -58,6 +66,7 @@ struct WalkCacheSpec {
   std::uint32_t entries = 128;
   Cycle latency = 1;
   std::uint32_t level_bits = 9;  // what an entry covers: 2^level_bits pages for each level above the leaf
+  std::uint32_t page_bits = 0;   // of a leaf entry's number that are no part of a page's: 4 with pages of 64 KiB
   bool unlimited = false;
   bool by_level = false;  // svm
   std::uint32_t l2 = 32;  // by_level: l2_entries and so on

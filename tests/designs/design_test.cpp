@@ -18,6 +18,7 @@ const char* system_of(TranslationKind kind) {
     case TranslationKind::Ats: return "ats-4gpu";
     case TranslationKind::Mmu: return "mmu-4gpu";
     case TranslationKind::Svm: return "svm-1gpu";
+    case TranslationKind::Mig: return "mig-a100";
     case TranslationKind::Ideal: break;
   }
   return "ideal-4gpu";

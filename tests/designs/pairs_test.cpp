@@ -40,7 +40,8 @@ std::vector<Choice> choices_of(std::size_t first) {
     return std::ranges::all_of(
         parts, [&](const Design* part) { return std::ranges::find(part->systems, kind) != part->systems.end(); });
   };
-  for (const TranslationKind kind : {TranslationKind::Ats, TranslationKind::Mmu, TranslationKind::Svm}) {
+  for (const TranslationKind kind :
+       {TranslationKind::Ats, TranslationKind::Mmu, TranslationKind::Svm, TranslationKind::Mig}) {
     if (!fits(designs[first], kind)) continue;
     choices.push_back({{designs[first].name}, kind});
     for (std::size_t second = first + 1; second < designs.size(); ++second) {
@@ -72,7 +73,9 @@ TEST_P(DesignPairs, LoseNothingInAStormAndNeverStop) {
   for (const Choice& choice : choices_of(GetParam())) {
     for (std::uint64_t i = 0; i < kSeeds; ++i) {
       const std::uint64_t seed = GetParam() + i * 13;
-      const bool several = choice.kind != TranslationKind::Svm && seed % 2 == 1;
+      // Instances of a GPU have an application each.
+      const bool several =
+          choice.kind == TranslationKind::Mig || (choice.kind != TranslationKind::Svm && seed % 2 == 1);
       SCOPED_TRACE(name_of(choice) + ", seed " + std::to_string(seed));
       const SystemSpec system = tiny_machine(choice.kind, choice.designs, seed);
       const Outcome run = simulate(system, storm_programs(seed, several));

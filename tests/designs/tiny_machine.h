@@ -128,6 +128,26 @@ class TinySettings {
     of_designs();
   }
 
+  /// Four instances, one compute unit for each slice.
+  void mig() {
+    settings_.insert(settings_.end(),
+                     {"gpu.shader_arrays=7", "gpu.cus_per_array=1", "gpu.l2.size=128KiB", "gpu.l2.banks=8",
+                      "gpu.dram.channels=8", "gpu.dram.capacity=8GiB", "host.dram.capacity=1GiB"});
+    set("gpu.l2_tlb.entries", 7 * (1 + seed_ % 3));
+    set("gpu.l1_tlb.mshrs", 1 + seed_ % 2);
+    set("gpu.l2_tlb.mshrs", 7 * (1 + seed_ % 3));
+    set("translation.observe", seed_ % 2 == 0 ? "true" : "false");
+    set("translation.snapshot", 5000);
+    set("mig.instances", seed_ % 4 == 3 ? "2g:2g:2g:1g" : "3g:2g:1g:1g");
+    set("mig.sub_entries", has("mig-sharing") || has("mig-packing") ? 4 << seed_ % 3 : 1 << seed_ % 5);
+    set("mig.l3_tlb.ways", 4);
+    set("mig.l3_tlb.entries", 4 * (1 + seed_ % 3));
+    set("mig.walkers", least_walkers() + seed_ % 2);
+    set("mig.pw_queue.entries", least_walkers() + seed_ % 7);
+    set("page.size", seed_ % 3 == 2 ? "64K" : "4K");
+    of_designs();
+  }
+
   void ideal() { of_designs(); }
 
   const Names& all() const { return settings_; }
@@ -194,6 +214,11 @@ inline void TinySettings::of_designs() {
     set("rec.range", std::uint64_t{64} << seed_ % 7);
     set("rec.replacement", seed_ % 3 == 0 ? "fifo" : "lru");
   }
+  if (has("mig-dynamic")) {
+    set("mig.epoch", 1000 * (1 + seed_ % 5));
+    set("mig.shadow_sample", 1 << seed_ % 3);
+  }
+  if (has("mig-packing")) set("mig_packing.ranges", 2 << seed_ % 2);
   if (has("tlb-probing")) set("tlb_probing.overlap", seed_ % 4 < 2 ? "true" : "false");
   if (has("dws")) set("dws.mode", kModes[seed_ % 3]);
   if (has("pte-cache")) set("pte_cache.lines", 1 + seed_ % 5);
@@ -238,6 +263,7 @@ inline SystemSpec tiny_machine(TranslationKind kind, const Names& designs, std::
     case TranslationKind::Mmu: settings.mmu(); return load_system_with(designs, "mmu-4gpu", settings.all()).spec;
     case TranslationKind::Ats: settings.ats(); return load_system_with(designs, "ats-4gpu", settings.all()).spec;
     case TranslationKind::Svm: settings.svm(); return load_system_with(designs, "svm-1gpu", settings.all()).spec;
+    case TranslationKind::Mig: settings.mig(); return load_system_with(designs, "mig-a100", settings.all()).spec;
     case TranslationKind::Ideal: break;
   }
   settings.ideal();

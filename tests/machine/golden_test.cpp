@@ -51,6 +51,12 @@ Programs four_applications() {
           tiny("FIR", {{"n", 4096}}), tiny("ST", {{"rows", 66}, {"columns", 130}, {"iterations", 1}})};
 }
 
+/// On GPU instances, one application each: the same with pages that several of them have at the same address.
+std::vector<Programs> for_instances() {
+  const Programs all = four_applications();
+  return {{all[0], all[1], all[3]}, {all[0], all[0], all[2]}};
+}
+
 std::vector<Golden> workload_runs() {
   const auto run = [](const char* name, const char* workload, std::vector<ParameterSetting> settings) {
     const auto programs = [=] { return std::vector<Programs>{{tiny(workload, settings)}}; };
@@ -65,7 +71,10 @@ std::vector<Golden> workload_runs() {
 std::vector<Golden> system_runs() {
   std::vector<Golden> runs;
   for (const SystemSummary& system : list_systems()) {
-    const auto programs = [] { return std::vector<Programs>{page_rank(), {tiny("MT", {{"width", 512}})}}; };
+    const auto programs = [instances = load_system(system.name, {}).spec.has_instances()] {
+      if (instances) return for_instances();
+      return std::vector<Programs>{page_rank(), {tiny("MT", {{"width", 512}})}};
+    };
     runs.push_back({"system_" + system.name, system.name, {}, {}, programs});
   }
   return runs;
@@ -78,6 +87,7 @@ std::string system_for(const Design& design) {
   switch (choose_designs(std::vector<std::string>{design.name}).front()->systems.front()) {
     case TranslationKind::Ats: return "ats-4gpu";
     case TranslationKind::Svm: return "svm-1gpu";
+    case TranslationKind::Mig: return "mig-a100";
     case TranslationKind::Ideal: return "ideal-4gpu";
     case TranslationKind::Mmu: break;
   }
@@ -110,6 +120,10 @@ std::vector<std::string> busy_structures() {
 /// What the tiny programs meet beside a design: caches that they overflow, where the design decides what is replaced.
 std::vector<std::string> busy_machine(const Design& design) {
   std::vector<std::string> overrides = busy_structures();
+  if (design.systems.front() == TranslationKind::Mig) {
+    overrides = {"gpu.cus_per_array=1", "gpu.l2_tlb.entries=14", "gpu.l2_tlb.ways=2", "mig.l3_tlb.entries=4",
+                 "mig.l3_tlb.ways=4",   "mig.walkers=2",         "page.size=4K",      "mig.pw_cache.entries=1"};
+  }
   const auto replaces = [](const std::string& seam) { return seam.ends_with("cache replacement"); };
   if (std::ranges::any_of(design.seams, replaces)) {
     overrides.insert(overrides.end(), {"gpu.l2.size=16KiB", "gpu.l2.banks=4", "gpu.l1v.size=4KiB"});
@@ -135,7 +149,9 @@ std::vector<Golden> design_runs() {
     // A unified memory hierarchy runs one application at a time.
     const bool unified = std::ranges::find(design.seams, "memory level") != design.seams.end();
     const bool one_only = system == "svm-1gpu" || unified;
-    const auto programs = [one_only] {
+    const bool instances = design.systems.front() == TranslationKind::Mig;
+    const auto programs = [one_only, instances] {
+      if (instances) return for_instances();
       std::vector<Programs> all = {{tiny("MT", {{"width", 256}})}, page_rank()};
       if (!one_only) all.push_back(four_applications());
       return all;

@@ -163,7 +163,8 @@ TEST(Derive, WorkloadsMayHaveTheirPapersNames) {
 TEST(Derive, WeightedSpeedupsAreAgainstEachOneAlone) {
   Made mix(
       "title: T\nsystem: ats-4gpu\nworkloads: [MT+FIR]\nvariants: {b: {}, i: {design: infinite-iommu-tlb}}\n"
-      "figures: {f: {value: weighted-speedup, as: gain}, g: {value: weighted-speedup}}\n");
+      "figures: {f: {value: weighted-speedup, as: gain}, g: {value: weighted-speedup}, "
+      "h: {value: change-from-alone}, k: {value: change-from-alone.app1}}\n");
   mix.add("MT+FIR", "b", {{"app0.cycles", 200}, {"app1.cycles", 400}, {"run.cycles", 400}});
   mix.add("MT+FIR", "i", {{"app0.cycles", 100}, {"app1.cycles", 200}, {"run.cycles", 200}});
   mix.results.add(alone_run(mix.study, "MT+FIR", 0, mix.study.variants[0], 1), stored({{"run.cycles", 100}}));
@@ -172,6 +173,8 @@ TEST(Derive, WeightedSpeedupsAreAgainstEachOneAlone) {
   EXPECT_THAT(numbers(figures[0].series[0]), ElementsAre(100)) << "0.5 + 0.25 becomes 1 + 0.5";
   EXPECT_THAT(numbers(figures[1].series[0]), ElementsAre(0.75));
   EXPECT_THAT(numbers(figures[1].series[1]), ElementsAre(1.5));
+  EXPECT_THAT(numbers(figures[2].series[0]), ElementsAre(-62.5)) << "half and a quarter of what each does alone";
+  EXPECT_THAT(numbers(figures[3].series[0]), ElementsAre(-75));
 }
 
 /// Cycles of MT and PR in three draws: MT gains 2, 2 and 2 though its own cycles move, PR gains 1, 2 and 4.

@@ -93,6 +93,15 @@ TEST(StudyFile, AWeightedSpeedupNeedsEachApplicationAlone) {
   EXPECT_THAT(alone.parameters, ElementsAre("rows=4098", "columns=4098", "iterations=1"));
 }
 
+TEST(StudyFile, AnApplicationAloneHasTheInstanceThatItHasInTheMix) {
+  const Study study = read(
+      "title: T\nsystem: mig-a100\nworkloads: [MT+ATAX+MT]\nvariants: {default: {}, set: {set: {mig.instances: "
+      "4g:2g:1g}}}\nfigures: {f: {value: change-from-alone}}\n");
+  EXPECT_THAT(alone_run(study, "MT+ATAX+MT", 0, study.variants[0], 1).overrides, ElementsAre("mig.instances=3g"));
+  EXPECT_THAT(alone_run(study, "MT+ATAX+MT", 2, study.variants[1], 1).overrides, ElementsAre("mig.instances=1g"));
+  EXPECT_EQ(study_runs(study).size(), 2U + 6U);
+}
+
 TEST(StudyFile, AnApplicationAloneHasNothingOfTheDesign) {
   const Study study = read(
       "title: T\nsystem: ats-4gpu\nworkloads: [W10]\nvariants: {baseline: {}, probing: {design: tlb-probing, set: "
@@ -218,7 +227,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "`iommu.tlb.hits` is one number, not a histogram."},
         Mistake{"FigureAs", figure("{value: speedup, as: value}"), "a speedup is always against something."},
         Mistake{"FigureWeighted", figure("{value: weighted-speedup}"),
-                "a weighted speedup is of several applications; MT is one."}),
+                "a weighted speedup is of several applications; MT is one."},
+        Mistake{"FigureAloneWhose", figure("{value: change-from-alone.app7}"), "as in `change-from-alone.app0`"},
+        Mistake{"FigureAlone", figure("{value: change-from-alone}"),
+                "a change from alone is of several applications; MT is one."}),
     [](const auto& mistake) { return std::string(mistake.param.name); });
 
 TEST(StudyFile, AnUnknownNameSaysTheNearest) {

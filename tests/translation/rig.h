@@ -22,21 +22,23 @@ inline constexpr std::uint32_t kThreshold = 4;  // of access counters
 /// Sends messages straight to the other partition.
 class Wire : public Messenger {
  public:
-  Wire(Partition& partition, PageSize size) : partition_(partition), size_(size) {}
+  Wire(Partition& partition, PageSize size, Cycle latency = kLink)
+      : slow(latency), partition_(partition), size_(size), latency_(latency) {}
   void send(DeviceId to, const Message& message) override {
     auto* packet = partition_.pool().allocate<TranslationPacket>();
     Message sent = message;
     sent.from = partition_.device();
     sent.put(*packet);
     const Cycle page = message.kind == MessageKind::Data ? size_.bytes() / 32 : 0;
-    partition_.post(packet, to, MessagePort::Network, partition_.now() + (to == slow_to ? slow : kLink) + page);
+    partition_.post(packet, to, MessagePort::Network, partition_.now() + (to == slow_to ? slow : latency_) + page);
   }
   DeviceId slow_to{0xff};  ///< a device that messages reach after `slow` cycles
-  Cycle slow = kLink;
+  Cycle slow;
 
  private:
   Partition& partition_;
   PageSize size_;
+  Cycle latency_;
 };
 
 struct Answer {
@@ -54,6 +56,7 @@ struct RigOptions {
   TlbSpec l2_tlb{{{512, 16, 10}, 0}, 256};
   IommuSpec iommu;
   bool ats = false;
+  Cycle link = kLink;  ///< one way
   CounterRegion counter_region = CounterRegion::Page;
   Cycle host_level = 0;  ///< cycles of a host walk's access; 0: as a GPU's
 
@@ -74,6 +77,21 @@ struct RigOptions {
     o.iommu.tlb.lookups_per_cycle = 0;
     o.gmmu.walk = {WalkTiming::FixedTotal, 100, 500};
     o.gmmu.table.levels = 4;
+    return o;
+  }
+  /// Instances of one GPU with pages of 64 KiB: L2 TLBs and an L3 TLB of so many fully associative entries with 16
+  /// sub-entries, a crossbar of 10 cycles each way, and walks of 100 cycles a level.
+  static RigOptions instances(unsigned count, std::uint32_t l2, std::uint32_t l3) {
+    RigOptions o = with_iommu(count);
+    o.link = 10;
+    o.gmmu.size = PageSize{kMediumPageBits};
+    o.gmmu.walk = {WalkTiming::FixedLevel, 100, 500};
+    o.gmmu.table.levels = 5;
+    o.l2_tlb.entries = o.l2_tlb.ways = l2;
+    o.iommu.tlb.entries = o.iommu.tlb.ways = l3;
+    o.iommu.tlb.latency = 10;
+    o.l2_tlb.sub_entries = o.iommu.tlb.sub_entries = 16;
+    o.iommu.cache.page_bits = kMediumPageBits;
     return o;
   }
 };
@@ -172,7 +190,7 @@ class Rig {
 
   void run() {
     Engine::Options options;
-    options.window = kLink;
+    options.window = options_.link;
     options.watchdog = 10'000'000;
     ASSERT_EQ(engine_.run(options), Engine::Outcome::Drained);
   }
@@ -231,7 +249,7 @@ class Rig {
     GpuSide(Rig& r, Partition& p, const RigOptions& o, TranslationOracle& oracle)
         : rig(r),
           partition(p),
-          wire(p, o.gmmu.size),
+          wire(p, o.gmmu.size, o.link),
           tlb(std::make_unique<L2Tlb>(p, o.l2_tlb, *this)),
           action_handler(p.add_handler<&GpuSide::act>(this)) {
       p.set_port<&GpuSide::on_message>(MessagePort::Network, this);
@@ -286,7 +304,7 @@ class Rig {
 
   struct HostSide final : HostCaches, IommuClient, WalkMemory {
     HostSide(Rig& r, Partition& p, const RigOptions& o, FrameAllocator& frames, TranslationOracle& oracle)
-        : rig(r), partition(p), wire(p, o.gmmu.size), action_handler(p.add_handler<&HostSide::act>(this)) {
+        : rig(r), partition(p), wire(p, o.gmmu.size, o.link), action_handler(p.add_handler<&HostSide::act>(this)) {
       p.set_port<&HostSide::on_message>(MessagePort::Network, this);
       if (o.ats) {
         iommu = std::make_unique<Iommu>(p, o.iommu, o.gmmu.walk, o.gmmu.table, false, *this, this);
@@ -344,7 +362,7 @@ class Rig {
     HandlerId action_handler;
   };
 
-  unsigned leaf() const { return options_.gmmu.size.bits == 0 ? 1 : 2; }
+  unsigned leaf() const { return options_.gmmu.size.bits < kLargePageBits ? 1 : 2; }
   std::unique_ptr<PageTable> table(DeviceId device, std::uint64_t first, std::uint64_t count) {
     auto made = std::make_unique<PageTable>(options_.gmmu.table.levels, options_.gmmu.size, [this, device] {
       return PhysPage{device, next_table_frame_++};

@@ -36,7 +36,7 @@ class FunctionalRun {
                system.page.size),
         coalescer_(static_cast<unsigned>(system.gpu.line)),
         memory_(system) {
-    check_memory(frames_, system);
+    for (unsigned device = 0; device <= system.gpus; ++device) check_memory(frames_, system, device);
     gpus_.reserve(system.gpus);
     for (std::uint32_t g = 0; g < system.gpus; ++g) {
       gpus_.emplace_back(DeviceId{static_cast<std::uint16_t>(g)}, system, space_, coalescer_, memory_);

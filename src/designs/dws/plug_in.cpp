@@ -14,8 +14,20 @@ namespace {
 /// The walkers of the host, which all processes share: those of its IOMMU, or of its MMU. A GPU runs one process at a
 /// time, so its own walkers have one tenant, and the order changes nothing there.
 const WalkersSpec& pool_of(const SystemSpec& system) {
-  return system.translation.kind == TranslationKind::Ats ? static_cast<const WalkersSpec&>(system.iommu)
-                                                         : system.host.mmu;
+  switch (system.translation.kind) {
+    case TranslationKind::Ats: return system.iommu;
+    case TranslationKind::Mig: return system.mig;
+    default: return system.host.mmu;
+  }
+}
+
+/// The group of their parameters.
+const char* path_of_pool(const SystemSpec& system) {
+  switch (system.translation.kind) {
+    case TranslationKind::Ats: return "iommu";
+    case TranslationKind::Mig: return "mig";
+    default: return "host.mmu";
+  }
 }
 
 class Dws final : public PlugIn {
@@ -24,7 +36,7 @@ class Dws final : public PlugIn {
 
   void check(const SystemSpec& system, const Configuration& configuration) const override {
     if (pool_of(system).walkers != 0) return;
-    const char* path = system.translation.kind == TranslationKind::Ats ? "iommu.walkers" : "host.mmu.walkers";
+    const std::string path = fmt::format("{}.walkers", path_of_pool(system));
     configuration.fail({path},
                        fmt::format("the tenants of `dws` share a number of walkers, and `{}` is without limit.", path));
   }
@@ -35,7 +47,7 @@ class Dws final : public PlugIn {
     if (tenants > pool.walkers) {
       throw InputError(
           fmt::format("The design `dws` gives each of {} processes walkers of its own, but there are {} ({}.walkers).",
-                      tenants, pool.walkers, host.iommu() != nullptr ? "iommu" : "host.mmu"));
+                      tenants, pool.walkers, path_of_pool(system)));
     }
     WalkUnit& walkers = host.iommu() != nullptr ? host.iommu()->walkers() : host.mmu()->walkers();
     host.parts().add(std::make_unique<WalkStealer>(walkers, pool.queue, spec_, tenants));
@@ -66,7 +78,7 @@ void register_dws(DesignRegistry& registry) {
   registry.add({.name = "dws",
                 .sentence = "Each process owns walkers; a walker without work of its owner's steals another's.",
                 .seams = {"walk order"},
-                .systems = {TranslationKind::Ats, TranslationKind::Mmu},
+                .systems = {TranslationKind::Ats, TranslationKind::Mmu, TranslationKind::Mig},
                 .make = make_plug_in<Dws>,
                 .readme = "src/designs/dws/README.md",
                 .paper = "dws"});

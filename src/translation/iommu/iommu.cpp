@@ -7,43 +7,53 @@
 
 namespace nearfar {
 
-void IommuProcessStats::describe(StatVisitor& visitor, const std::string& suffix) {
+void IommuProcessStats::describe(StatVisitor& visitor, const std::string& suffix, bool l3) {
   const std::string whose = suffix.empty() ? "." : ", for one of several processes over the whole run.";
-  visitor.counter("tlb.lookups" + suffix, "lookups", "Requests of GPUs that were looked up in the IOMMU TLB" + whose,
-                  lookups);
-  visitor.counter("tlb.hits" + suffix, "lookups", "IOMMU TLB lookups that found the page" + whose, hits);
+  const std::string at = l3 ? "l3_tlb." : "tlb.";
+  const std::string tlb = l3 ? "L3 TLB" : "IOMMU TLB";
+  visitor.counter(at + "lookups" + suffix, "lookups",
+                  fmt::format("Requests of GPUs that were looked up in the {}{}", tlb, whose), lookups);
+  visitor.counter(at + "hits" + suffix, "lookups", fmt::format("{} lookups that found the page{}", tlb, whose), hits);
   visitor.counter(
-      "tlb.misses" + suffix, "lookups",
-      "IOMMU TLB lookups that did not find the page, including those that merged with a pending translation" + whose,
+      at + "misses" + suffix, "lookups",
+      fmt::format("{} lookups that did not find the page, including those that merged with a pending translation{}",
+                  tlb, whose),
       misses);
-  visitor.counter("tlb.evictions" + suffix, "pages", "Mappings that the IOMMU TLB evicted in favour of others" + whose,
+  visitor.counter(at + "evictions" + suffix, l3 ? "entries" : "pages",
+                  fmt::format("{} that the {} evicted in favour of others{}", l3 ? "Entries" : "Mappings", tlb, whose),
                   evictions);
-  visitor.counter("tlb.reuse_first" + suffix, "lookups",
-                  "Requests to the IOMMU TLB for a page that had not been requested before" + whose, reuse_first);
-  visitor.histogram(
-      "tlb.reuse_distance" + suffix, "pages",
-      (suffix.empty()
-           ? "Different pages that the IOMMU TLB was asked for between two requests for one page"
-           : "Different pages of the process that the IOMMU TLB was asked for between two requests for one page") +
-          whose,
-      reuse_distance);
+  visitor.counter(at + "reuse_first" + suffix, "lookups",
+                  fmt::format("Requests to the {} for a page that had not been requested before{}", tlb, whose),
+                  reuse_first);
+  visitor.histogram(at + "reuse_distance" + suffix, "pages",
+                    fmt::format("Different pages{} that the {} was asked for between two requests for one page{}",
+                                suffix.empty() ? "" : " of the process", tlb, whose),
+                    reuse_distance);
 }
 
 void IommuStats::describe(StatVisitor& visitor) {
-  all.describe(visitor, "");
-  for (std::size_t p = 0; p < by_process.size(); ++p) by_process[p].describe(visitor, fmt::format(".pid{}", p));
-  visitor.counter("tlb.l1_hits", "lookups", "IOMMU TLB lookups that hit in the first of its two levels.", l1_hits);
-  visitor.counter("merges", "lookups", "IOMMU TLB misses that merged with a pending translation of their page.",
-                  merges);
-  visitor.counter("duplicates", "answers",
-                  "Translations that the IOMMU dropped since another answer for their page had come first.",
-                  duplicates);
+  const char* who = l3 ? "L3 TLB" : "IOMMU";
+  const char* tlb = l3 ? "L3 TLB" : "IOMMU TLB";
+  all.describe(visitor, "", l3);
+  for (std::size_t p = 0; p < by_process.size(); ++p) by_process[p].describe(visitor, fmt::format(".pid{}", p), l3);
+  if (!l3) {
+    visitor.counter("tlb.l1_hits", "lookups", "IOMMU TLB lookups that hit in the first of its two levels.", l1_hits);
+  }
+  visitor.counter("merges", "lookups",
+                  fmt::format("{} misses that merged with a pending translation of their page.", tlb), merges);
+  visitor.counter(
+      "duplicates", "answers",
+      fmt::format("Translations that the {} dropped since another answer for their page had come first.", who),
+      duplicates);
   visitor.counter("faults", "answers",
-                  "Requests that the IOMMU answered with a fault since the page table had no mapping.", faults);
+                  fmt::format("Requests that the {} answered with a fault since the page table had no mapping.", who),
+                  faults);
   visitor.counter("pending_waits", "lookups",
-                  "IOMMU TLB lookups that waited since the table of pending translations was full.", pending_waits);
+                  fmt::format("{} lookups that waited since the table of pending translations was full.", tlb),
+                  pending_waits);
   visitor.counter("input_wait_cycles", "cycles",
-                  "Time that requests waited for the port of the IOMMU TLB, summed over requests.", input_wait_cycles);
+                  fmt::format("Time that requests waited for the port of the {}, summed over requests.", tlb),
+                  input_wait_cycles);
 }
 
 // -------------------------------------------------------------------------------------------------- reuse distances
@@ -67,13 +77,21 @@ Iommu::Iommu(Partition& partition, const IommuSpec& spec, const WalkSpec& walk, 
       walkers_(partition, spec, walk, table.upper, *this, memory),
       pending_(spec.pending),
       lookup_handler_(partition.add_handler<&Iommu::on_lookup>(this)),
-      parts_(partition) {}
+      parts_(partition) {
+  if (sub_entry_use() != nullptr) tlb_.set_eviction_observer(*this);
+}
+
+void Iommu::set_l3_array(SharedTlbArray& array) {
+  array_ = &array;
+  array.set_eviction_observer(*this);
+}
 
 void Iommu::set_table(Pid pid, std::unique_ptr<PageTable> table) {
   if (tables_.size() <= pid) tables_.resize(pid + std::size_t{1});
   tables_[pid] = std::move(table);
   if (tables_.size() < 2) return;
   stats_.by_process.resize(tables_.size());
+  sub_entry_use_.set_processes(tables_.size());
   reuse_by_process_.resize(tables_.size());
 }
 
@@ -122,7 +140,7 @@ bool Iommu::look_up(const Lookup& lookup) {
   const Cycle now = partition_.now();
   const Mapping* held = two_levels_ ? first_.use(page) : nullptr;
   const bool in_first = held != nullptr;
-  if (held == nullptr) held = tlb_.use(page);
+  if (held == nullptr) held = use(page);
   PendingTranslation* pending = held == nullptr ? pending_.find(page) : nullptr;
   if (held == nullptr && pending == nullptr) {
     if (lookup.prefetch && (pending_.full() || walkers_.full())) {
@@ -153,10 +171,22 @@ bool Iommu::look_up(const Lookup& lookup) {
     pending->waiters.push_back(waiter);
     return true;
   }
+  note_sub_miss(page);
   PendingTranslation& opened = pending_.open(page);
   opened.waiters.push_back(waiter);
   if (content_ == nullptr || content_->missed(opened)) start_walk(opened);
   return true;
+}
+
+void Iommu::note_sub_miss(PageKey page) {
+  if (sub_entry_use() == nullptr) return;
+  if (array_ == nullptr ? tlb_.holds_range(page) : array_->holds_range(page)) sub_entry_use_.note_sub_miss();
+}
+
+/// An entry with sub-entries has left.
+void Iommu::evicted(std::span<const TlbEntry> pages) {
+  count(pages.front().page, [](IommuProcessStats& stats) { ++stats.evictions; });
+  sub_entry_use_.evicted(pages);
 }
 
 void Iommu::note_reuse(PageKey page) {
@@ -217,8 +247,12 @@ void Iommu::spend(PageKey page, Waiter& waiter, LatencyComponent part, Cycle unt
 
 std::optional<Tlb::Entry> Iommu::fill(PageKey page, const Mapping& mapping, std::uint32_t note) {
   look_at_contents();
+  if (array_ != nullptr) {
+    array_->insert(page, mapping, note);
+    return std::nullopt;
+  }
   std::optional<Tlb::Entry> victim = tlb_.insert(page, mapping, note);
-  if (victim) count(victim->page, [](IommuProcessStats& stats) { ++stats.evictions; });
+  if (victim && sub_entry_use() == nullptr) count(victim->page, [](IommuProcessStats& stats) { ++stats.evictions; });
   return victim;
 }
 
@@ -273,10 +307,11 @@ void Iommu::look_at_contents() {
   while (next_snapshot_ < partition_.now()) {
     L2Tlb::Snapshot snapshot{next_snapshot_, {}};
     std::vector<std::uint32_t> homes(kMaxGpus, 0);
-    tlb_.for_each([&](const Tlb::Entry& entry) {
+    const auto note = [&](const Tlb::Entry& entry) {
       snapshot.pages.push_back(entry.page);
       ++homes[entry.note & kHomeMask];
-    });
+    };
+    array_ == nullptr ? tlb_.for_each(note) : array_->for_each(note);
     snapshots_.push_back(std::move(snapshot));
     occupancy_.push_back(std::move(homes));
     next_snapshot_ += snapshot_every_;
@@ -284,9 +319,10 @@ void Iommu::look_at_contents() {
 }
 
 std::string Iommu::describe_waiting() const {
-  std::string text = walkers_.describe_waiting("IOMMU");
-  if (!pending_.empty()) text += fmt::format("  IOMMU: {} translations pending\n", pending_.used());
-  if (!input_.empty()) text += fmt::format("  IOMMU: {} lookups wait for room\n", input_.size());
+  const char* who = stats_.l3 ? "L3 TLB" : "IOMMU";
+  std::string text = walkers_.describe_waiting(who);
+  if (!pending_.empty()) text += fmt::format("  {}: {} translations pending\n", who, pending_.used());
+  if (!input_.empty()) text += fmt::format("  {}: {} lookups wait for room\n", who, input_.size());
   return text;
 }
 

@@ -1,5 +1,6 @@
 // The IOMMU: translates for GPUs that have no page tables of their own. A TLB (or two levels of one), a table of
-// requests that wait for a walk, and walkers.
+// requests that wait for a walk, and walkers. For the instances of one GPU it is what they share below their L2 TLBs:
+// the L3 TLB and the walkers.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -15,6 +16,7 @@
 #include "stats/stat.h"
 #include "translation/iommu/iommu_content.h"
 #include "translation/iommu/iommu_pending.h"
+#include "translation/iommu/shared_tlb_array.h"
 #include "translation/message.h"
 #include "translation/page_event.h"
 #include "translation/tlb/l2_tlb.h"
@@ -34,10 +36,11 @@ struct IommuProcessStats {
   Histogram reuse_distance;
 
   /// Names end in `suffix`: nothing for the sum over all processes, .pid<p> for one.
-  void describe(StatVisitor& visitor, const std::string& suffix);
+  void describe(StatVisitor& visitor, const std::string& suffix, bool l3 = false);
 };
 
 struct IommuStats {
+  bool l3 = false;  ///< its TLB is the L3 TLB of GPU instances
   IommuProcessStats all;
   std::vector<IommuProcessStats> by_process;  ///< empty where there is only one
   std::uint64_t l1_hits = 0;
@@ -70,7 +73,7 @@ class IommuClient {
   virtual void iommu_answers(DeviceId gpu, PageKey page, const Mapping* mapping, std::uint32_t accounted) = 0;
 };
 
-class Iommu final : public WalkClient {
+class Iommu final : public WalkClient, private TlbEvictionObserver {
  public:
   /// `two_levels`: a small TLB in front of the large one, and a request that finds the queue full holds up those
   /// behind it, as in the shared-virtual-memory system.
@@ -81,6 +84,10 @@ class Iommu final : public WalkClient {
   PageTable& host_table(Pid pid) { return *tables_[pid]; }
   /// Plugs a design into the seam "IOMMU TLB content".
   void set_content(IommuContent& content) { content_ = &content; }
+  /// Plugs designs into the seams of the L3 TLB of GPU instances: its replacement, what its tags tell apart, its array.
+  void set_l3_replacement(std::unique_ptr<TlbReplacement> policy) { tlb_.set_replacement(std::move(policy)); }
+  void share_sub_entries() { tlb_.share_between_processes(); }
+  void set_l3_array(SharedTlbArray& array);
 
   /// A request of a GPU arrives.
   void request(const Message& message);
@@ -108,6 +115,8 @@ class Iommu final : public WalkClient {
   const Tlb& tlb() const { return tlb_; }
   WalkUnit& walkers() { return walkers_; }
   IommuStats& stats() { return stats_; }
+  /// Null where entries have no sub-entries.
+  SubEntryUse* sub_entry_use() { return spec_.tlb.sub_entries == 1 ? nullptr : &sub_entry_use_; }
   ServedMisses& parts() { return parts_; }
   bool idle() const { return pending_.empty() && walkers_.idle() && input_.empty(); }
   std::string describe_waiting() const;
@@ -138,6 +147,10 @@ class Iommu final : public WalkClient {
 
   void on_lookup(Lookup* lookup);
   bool look_up(const Lookup& lookup);
+  const Mapping* use(PageKey page) { return array_ == nullptr ? tlb_.use(page) : array_->use(page); }
+  void note_sub_miss(PageKey page);
+  void evicted(std::span<const TlbEntry> pages) override;
+  void displaced(PageKey page) override { sub_entry_use_.displaced(page); }
   void respond(PageKey page, const Mapping* mapping, const Waiter& waiter);
   void respond_all(PendingTranslation& pending, const Mapping* mapping);
   void close_if_done(PendingTranslation& pending);
@@ -155,6 +168,8 @@ class Iommu final : public WalkClient {
   IommuContent* content_ = nullptr;
   Tlb first_;
   Tlb tlb_;
+  SharedTlbArray* array_ = nullptr;  ///< a design's, in the place of `tlb_`
+  SubEntryUse sub_entry_use_;
   LookupPort port_;
   WalkUnit walkers_;
   std::vector<std::unique_ptr<PageTable>> tables_;

@@ -57,7 +57,9 @@ L2Tlb::L2Tlb(Partition& partition, const TlbSpec& spec, TranslationClient& clien
       mshrs_(spec.mshrs),
       lookup_handler_(partition.add_handler<&L2Tlb::on_lookup>(this)),
       second_handler_(partition.add_handler<&L2Tlb::on_second_lookup>(this)),
-      ledger_(partition, partition.device()) {}
+      ledger_(partition, partition.device()) {
+  if (sub_entry_use() != nullptr) tlb_.set_eviction_observer(sub_entry_use_);
+}
 
 void L2Tlb::request(unsigned cu, PageKey page, bool write, Cycle arrival) {
   auto* lookup = partition_.pool().allocate<Lookup>();
@@ -104,6 +106,7 @@ bool L2Tlb::look_up(const Lookup& lookup) {
     merge(entry->payload, lookup.cu, write);
     return true;
   }
+  if (spec_.sub_entries != 1 && tlb_.holds_range(page)) sub_entry_use_.note_sub_miss();
   Miss& miss = mshrs_.allocate(page).payload;
   miss.page = page;
   miss.since = miss.time.stamp = now;

@@ -13,6 +13,7 @@
 #include "stats/stat.h"
 #include "translation/miss.h"
 #include "translation/page_event.h"
+#include "translation/tlb/sub_entry_use.h"
 #include "translation/tlb/tlb.h"
 #include "translation/tlb/tlb_prefetcher.h"
 #include "translation/translation_spec.h"
@@ -97,6 +98,8 @@ class L2Tlb {
   void set_victims(L2TlbVictims& victims) { victims_ = &victims; }
   void set_prefetcher(TlbPrefetcher& prefetcher) { prefetcher_ = &prefetcher; }
   TlbPrefetchStats& prefetch_stats() { return prefetch_stats_; }
+  /// Null where entries have no sub-entries.
+  SubEntryUse* sub_entry_use() { return spec_.sub_entries == 1 ? nullptr : &sub_entry_use_; }
 
   /// A miss of an L1 TLB that reaches this one at `arrival`.
   void request(unsigned cu, PageKey page, bool write, Cycle arrival);
@@ -178,6 +181,7 @@ class L2Tlb {
   Cycle snapshot_every_ = 0;
   Cycle next_snapshot_ = kNever;
   std::vector<Snapshot> snapshots_;
+  SubEntryUse sub_entry_use_;
   L2TlbStats stats_;
   LatencyLedger ledger_;
 };

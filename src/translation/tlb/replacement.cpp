@@ -10,8 +10,8 @@ class FifoReplacement final : public TlbReplacement {
  public:
   FifoReplacement(std::uint32_t sets, std::uint32_t ways) : ways_(ways), filled_(std::uint64_t{sets} * ways, 0) {}
 
-  void filled(std::uint64_t set, std::uint32_t way) override { filled_[set * ways_ + way] = ++clock_; }
-  std::uint32_t victim(std::uint64_t set) override {
+  void filled(std::uint64_t set, std::uint32_t way, PageKey) override { filled_[set * ways_ + way] = ++clock_; }
+  std::uint32_t victim(std::uint64_t set, PageKey) override {
     std::uint32_t first = 0;
     for (std::uint32_t way = 1; way < ways_; ++way) {
       if (filled_[set * ways_ + way] < filled_[set * ways_ + first]) first = way;
@@ -30,8 +30,8 @@ class RandomReplacement final : public TlbReplacement {
  public:
   explicit RandomReplacement(std::uint32_t ways) : ways_(ways) {}
 
-  void filled(std::uint64_t, std::uint32_t) override {}
-  std::uint32_t victim(std::uint64_t) override {
+  void filled(std::uint64_t, std::uint32_t, PageKey) override {}
+  std::uint32_t victim(std::uint64_t, PageKey) override {
     std::uint64_t x = state_ += 0x9e3779b97f4a7c15ULL;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
     x = (x ^ x >> 27) * 0x94d049bb133111ebULL;

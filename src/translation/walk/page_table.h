@@ -1,5 +1,6 @@
 // A radix page table as it lies in memory: nodes of 512 entries of 8 bytes, four or five levels, the leaf at level 1
-// (4 KiB pages) or 2 (2 MiB pages). Levels count down to the leaf, as walkers do.
+// (4 KiB pages) or 2 (2 MiB pages). Levels count down to the leaf, as walkers do. A page of 64 KiB has 16 leaf entries
+// that are written alike.
 #pragma once
 
 #include <array>
@@ -86,7 +87,9 @@ class PageTable {
   PhysLine line(unsigned level, std::uint64_t number) const;
 
   /// The page number cut to what an entry of `level` covers: one name for each entry.
-  std::uint64_t prefix(unsigned level, std::uint64_t number) const { return number >> 9 * (level - leaf_); }
+  std::uint64_t prefix(unsigned level, std::uint64_t number) const {
+    return number << alike_bits_ >> 9 * (level - leaf_);
+  }
 
  private:
   struct Node {
@@ -105,6 +108,7 @@ class PageTable {
 
   unsigned levels_;
   unsigned leaf_;
+  unsigned alike_bits_;  ///< leaf entries of a page, as a power of two
   FrameSource frames_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::uint64_t first_leaf_ = 0;

@@ -55,7 +55,7 @@ void LruSet::erase(std::uint64_t key) {
 void WalkCache::drop(const PageRange& range, unsigned leaf, unsigned root) {
   const std::uint64_t end = range.first.number() + range.pages;
   for (unsigned level = leaf + 1; level <= root; ++level) {
-    const std::uint64_t covered = std::uint64_t{1} << reach_ * (level - leaf);
+    const std::uint64_t covered = std::uint64_t{1} << covered_bits(level - leaf);
     const std::uint64_t begin = (range.first.number() + covered - 1) / covered * covered;
     for (std::uint64_t number = begin; number + covered <= end; number += covered) {
       array(level).erase(key(PageKey{range.first.pid(), number}, leaf, level));

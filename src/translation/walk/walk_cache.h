@@ -1,9 +1,10 @@
 // The page-walk cache: upper-level entries of page tables, so that a walk can begin further down. Fully associative,
 // true LRU; one array for all levels, or one for each. An entry of one level above the leaf covers 2^reach pages, one
 // of the next level 2^reach times as many: 9 bits where buffers lie one behind the other, fewer as if they were
-// scattered.
+// scattered. Where a page has several leaf entries, an entry covers as many fewer pages.
 #pragma once
 
+#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
 #include <vector>
@@ -47,9 +48,12 @@ class WalkCache {
   static constexpr unsigned kLevelBits = 9;
 
   /// One array of `entries` for all levels.
-  explicit WalkCache(std::uint32_t entries, unsigned reach = kLevelBits) : reach_(reach), arrays_(1, LruSet(entries)) {}
+  explicit WalkCache(std::uint32_t entries, unsigned reach = kLevelBits, unsigned page_bits = 0)
+      : reach_(reach), page_bits_(page_bits), arrays_(1, LruSet(entries)) {}
   /// An array for each level, from level 2 up.
-  explicit WalkCache(const std::vector<std::uint32_t>& entries_by_level, unsigned reach = kLevelBits) : reach_(reach) {
+  explicit WalkCache(const std::vector<std::uint32_t>& entries_by_level, unsigned reach = kLevelBits,
+                     unsigned page_bits = 0)
+      : reach_(reach), page_bits_(page_bits) {
     for (const std::uint32_t entries : entries_by_level) arrays_.emplace_back(entries);
   }
 
@@ -72,13 +76,16 @@ class WalkCache {
 
  private:
   std::uint64_t key(PageKey page, unsigned leaf, unsigned level) const {
-    return (page.number() >> reach_ * (level - leaf)) << 16 | std::uint64_t{page.pid()} << 8 | level;
+    return (page.number() >> covered_bits(level - leaf)) << 16 | std::uint64_t{page.pid()} << 8 | level;
   }
+  /// Of a page number, below an entry so many levels above the leaf.
+  unsigned covered_bits(unsigned levels) const { return std::max(reach_ * levels, page_bits_) - page_bits_; }
   std::size_t place(unsigned level) const { return arrays_.size() == 1 ? 0 : level - 2; }
   LruSet& array(unsigned level) { return arrays_[place(level)]; }
   const LruSet& array(unsigned level) const { return arrays_[place(level)]; }
 
   unsigned reach_;
+  unsigned page_bits_;  ///< leaf entries of a page, as a power of two
   std::vector<LruSet> arrays_;
 };
 

@@ -10,9 +10,10 @@ namespace {
 
 WalkCache make_cache(const WalkersSpec& spec) {
   const WalkCacheSpec& cache = spec.cache;
-  if (cache.unlimited) return WalkCache(LruSet::kUnlimited, cache.level_bits);
-  if (cache.by_level) return WalkCache(std::vector{cache.l2, cache.l3, cache.l4, cache.l5}, cache.level_bits);
-  return WalkCache(cache.entries, cache.level_bits);
+  if (cache.unlimited) return WalkCache(LruSet::kUnlimited, cache.level_bits, cache.page_bits);
+  if (cache.by_level)
+    return WalkCache(std::vector{cache.l2, cache.l3, cache.l4, cache.l5}, cache.level_bits, cache.page_bits);
+  return WalkCache(cache.entries, cache.level_bits, cache.page_bits);
 }
 
 }  // namespace
