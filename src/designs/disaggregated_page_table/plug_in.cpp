@@ -32,11 +32,6 @@ class DisaggregatedPageTable final : public PlugIn {
                          "the homes of leaf tables walk to the entries that they write: `invalidate.how` and "
                          "`gpu.gmmu.update` must be `walk`.");
     }
-    if (system.gpu.gmmu.replay != Replay::Short) {
-      configuration.fail({"gpu.gmmu.replay"},
-                         "a request whose page has come is answered when the home has written its entry: "
-                         "`gpu.gmmu.replay` must be `short`.");
-    }
     if (system.migration.free_invalidation()) {
       configuration.fail({"migration.ideal"},
                          "the homes of leaf tables say whom to invalidate, which takes time: set `migration.ideal` to "
