@@ -37,8 +37,8 @@ void refuse_same_seam(const Design& one, const Design& other) {
 void refuse_by_name(const Design& one, const Design& other) {
   const auto refusal = std::ranges::find(one.refuses, other.name, &Refusal::design);
   if (refusal == one.refuses.end()) return;
-  throw InputError(fmt::format("The designs `{}` and `{}` cannot be combined: {}.", one.name, other.name,
-                               refusal->reason));
+  throw InputError(
+      fmt::format("The designs `{}` and `{}` cannot be combined: {}.", one.name, other.name, refusal->reason));
 }
 
 /// Stores to other GPUs are posted only where no L2 holds copies of their lines.

@@ -103,9 +103,10 @@ void SharingStats::describe(StatVisitor& visitor) {
                                 k + 1),
                     leaf_tables[k]);
   }
-  visitor.counter("leaf_tables.shared_without_page", "tables",
-                  "Leaf tables of whose pages several GPUs touched some, but none the same page.",
-                  leaf_tables_without_shared_page);
+  visitor.counter(
+      "leaf_tables.shared_without_page", "tables",
+      "Leaf tables of whose pages several GPUs touched some, although no single page was touched by two GPUs.",
+      leaf_tables_without_shared_page);
   visitor.counter("leaf_tables.replicated", "tables",
                   "Leaf tables that GPUs need if each has a copy of those of whose pages it touched some.",
                   leaf_tables_replicated);

@@ -15,8 +15,8 @@ namespace nearfar {
 struct SharingStats {
   static constexpr std::size_t kMost = 16;  ///< pages of more GPUs count as of this many
 
-  std::array<std::uint64_t, kMost> pages{};     ///< by number of GPUs - 1
-  std::array<std::uint64_t, kMost> accesses{};  ///< the same, each page by its line accesses
+  std::array<std::uint64_t, kMost> pages{};        ///< by number of GPUs - 1
+  std::array<std::uint64_t, kMost> accesses{};     ///< the same, each page by its line accesses
   std::array<std::uint64_t, kMost> leaf_tables{};  ///< page-table pages of the lowest level, the same
   std::uint64_t leaf_tables_without_shared_page = 0;
   std::uint64_t leaf_tables_replicated = 0;  ///< summed over the GPUs that need a copy

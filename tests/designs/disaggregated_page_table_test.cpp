@@ -30,10 +30,10 @@ struct Dpt {
       : rig(options, first_page, pages), gpus(options.gpus), first(first_page), count(pages), spec_(spec) {
     const PagePolicy policy = options.host.uvm.policy;
     for (unsigned g = 0; g < gpus; ++g) {
-      const LeafTableOptions of_gpu{rig.host_device(), gpus, options.gmmu.size.bits != 0,
-                                    policy != PagePolicy::OnTouch, spec};
-      parts.push_back(&rig.parts(g).add(
-          std::make_unique<LeafTablesOfGpu>(rig.gmmu(g), rig.l2(g), rig.wire(g), of_gpu)));
+      const LeafTableOptions of_gpu{rig.host_device(), gpus, options.gmmu.size.bits != 0, policy != PagePolicy::OnTouch,
+                                    spec};
+      parts.push_back(
+          &rig.parts(g).add(std::make_unique<LeafTablesOfGpu>(rig.gmmu(g), rig.l2(g), rig.wire(g), of_gpu)));
       rig.gmmu(g).set_leaf_tables(*parts.back());
     }
     registry = &rig.parts(gpus).add(std::make_unique<TableRegistry>(rig.host(), rig.wire(gpus), gpus, spec.access_bits,
@@ -68,7 +68,8 @@ struct Dpt {
 
 // -------------------------------------------------------------------------------------------------------------- misses
 
-// S64. Page 9 is GPU 1's, and so is its leaf table. GPU 0 misses with warm upper levels: 11 + 1, a link, 1 + 100, a link.
+// S64. Page 9 is GPU 1's, and so is its leaf table. GPU 0 misses with warm upper levels: 11 + 1, a link, 1 + 100, a
+// link.
 TEST(LeafTables, MissOfAnotherGpuIsServedByTheHome) {
   Dpt dpt(options_of(2, PagePolicy::AccessCounter));
   dpt.rig.own(1, 9);
@@ -146,8 +147,8 @@ TEST(LeafTables, EntryOfAnotherGpuIsOfNoUseWherePagesFollowEveryTouch) {
 
 // ------------------------------------------------------------------------------------------------------------- updates
 
-// GPU 0 touches page 10, which is on the host; the leaf table is on GPU 1. The entry has nothing at 413; the fault is at
-// the host at 563, its TLB and its walk answer at 684; the page is there at 962, its entry is written at 1213.
+// GPU 0 touches page 10, which is on the host; the leaf table is on GPU 1. The entry has nothing at 413; the fault is
+// at the host at 563, its TLB and its walk answer at 684; the page is there at 962, its entry is written at 1213.
 TEST(LeafTables, MappingIsWrittenAtTheHome) {
   Dpt dpt(options_of(2, PagePolicy::FirstTouch));
   dpt.rig.own(1, 9);
@@ -163,8 +164,8 @@ TEST(LeafTables, MappingIsWrittenAtTheHome) {
 }
 
 // Nothing is mapped in the leaf table: the walk ends above it at 412, since it has no home. The page is at GPU 0 at
-// 412 + 150 + 20 + 101 + 278 = 961, which asks the host for a home and has it, itself, at 1261; then a walk from level 3
-// on, whose entry of level 2 is new.
+// 412 + 150 + 20 + 101 + 278 = 961, which asks the host for a home and has it, itself, at 1261; then a walk from level
+// 3 on, whose entry of level 2 is new.
 TEST(LeafTables, FirstTouchMakesAHome) {
   Dpt dpt(options_of(2, PagePolicy::FirstTouch));
   dpt.begin();
@@ -193,11 +194,13 @@ TEST(LeafTables, HashGivesHomesToAll) {
   EXPECT_EQ(dpt.registry->stats().homes_given, 0U);
 }
 
-// ---------------------------------------------------------------------------------------------------- migration of pages
+// ---------------------------------------------------------------------------------------------------- migration of
+// pages
 
-// Page 9 is GPU 1's, its table is GPU 2's since page 8 is. GPU 0 has read it and takes it at 5000. The request is at the
-// host at 5150, the home has made the entry invalid at 5401, the host knows whom to invalidate at 5551: GPUs 0 and 1.
-// Both have forgotten it at 5711, and the host knows at 5861. The page is at GPU 0 at 6289, the entry is written at 6540.
+// Page 9 is GPU 1's, its table is GPU 2's since page 8 is. GPU 0 has read it and takes it at 5000. The request is at
+// the host at 5150, the home has made the entry invalid at 5401, the host knows whom to invalidate at 5551: GPUs 0
+// and 1. Both have forgotten it at 5711, and the host knows at 5861. The page is at GPU 0 at 6289, the entry is written
+// at 6540.
 TEST(LeafTables, MigrationOfAPageGoesOverItsHome) {
   Dpt dpt(options_of(3, PagePolicy::AccessCounter));
   dpt.rig.own(2, 8);
@@ -228,8 +231,8 @@ TEST(LeafTables, GpusThatShareABitAreToldToo) {
   EXPECT_EQ(dpt.rig.gmmu(2).stats().unnecessary, 1U);
 }
 
-// GPU 1 takes page 9 of GPU 2 while the answer to GPU 0's request, which has read the old mapping, is on a slow link: the
-// invalidation waits for it, and the mapping is used once.
+// GPU 1 takes page 9 of GPU 2 while the answer to GPU 0's request, which has read the old mapping, is on a slow link:
+// the invalidation waits for it, and the mapping is used once.
 TEST(LeafTables, InvalidationWaitsForAnAnswerThatHasReadTheOldMapping) {
   Dpt dpt(options_of(3, PagePolicy::AccessCounter));
   dpt.rig.own(2, 9);
@@ -265,7 +268,8 @@ TEST(LeafTables, RequestBehindTheClearFaults) {
   EXPECT_EQ(dpt.rig.mapping_of(0, 9).page.device(), DeviceId{1});
 }
 
-// ----------------------------------------------------------------------------------------------- migration of leaf tables
+// ----------------------------------------------------------------------------------------------- migration of leaf
+// tables
 
 // S64, second half. With a threshold of 0 the first read of GPU 0, at 263, moves the table there.
 TEST(LeafTables, MigrateToWhereTheyAreRead) {
@@ -316,8 +320,8 @@ TEST(LeafTables, MigrateAboveTheThresholdAlone) {
   }
 }
 
-// GPU 0's read moves the table at 263. GPU 2 hears of that at 413; its request leaves at 212, is at the old home at 362,
-// goes on, and waits at GPU 0 from 512 until all have heard, at 563.
+// GPU 0's read moves the table at 263. GPU 2 hears of that at 413; its request leaves at 212, is at the old home at
+// 362, goes on, and waits at GPU 0 from 512 until all have heard, at 563.
 TEST(LeafTables, RequestAtAnOldHomeIsSentOnOnce) {
   DptSpec spec;
   spec.threshold = 0;
@@ -359,7 +363,8 @@ TEST(LeafTables, RequestsThatWaitForAWalkerGoAfterTheirTable) {
   EXPECT_EQ(dpt.rig.part(LatencyComponent::RemoteQueue), 51U + 150);
 }
 
-// Two walkers: GPU 2's request is being walked when the table leaves at 263. Its walk ends at 313 and has found nothing.
+// Two walkers: GPU 2's request is being walked when the table leaves at 263. Its walk ends at 313 and has found
+// nothing.
 TEST(LeafTables, WalkUnderWhichItsTableLeavesIsMadeAgainThere) {
   DptSpec spec;
   spec.threshold = 0;
@@ -374,6 +379,22 @@ TEST(LeafTables, WalkUnderWhichItsTableLeavesIsMadeAgainThere) {
   dpt.run();
   EXPECT_EQ(dpt.rig.answered(2, 10), 563U + 101 + 150);
   EXPECT_EQ(dpt.sum().forwarded, 1U);
+}
+
+// The driver's word that GPU 1 is the first home comes to GPU 2 after that of GPU 1 that GPU 0 is the second.
+TEST(LeafTables, LaterHomeStandsWhateverComesFirst) {
+  DptSpec spec;
+  spec.threshold = 0;
+  Dpt dpt(options_of(3, PagePolicy::AccessCounter), spec);
+  dpt.begin();
+  dpt.rig.wire(3).slow_to = DeviceId{2};
+  dpt.rig.wire(3).slow = 9000;
+  dpt.rig.ask(1, 9, 0);
+  dpt.rig.ask(0, 9, 3000);
+  dpt.rig.at(2, 8000, [&] { EXPECT_EQ(dpt.parts[2]->homes().of({0, 9}).home, 0); });
+  dpt.run();
+  EXPECT_EQ(dpt.sum().migrations, 1U);
+  EXPECT_EQ(dpt.parts[2]->homes().of({0, 9}).home, 0);
 }
 
 // The new home's own miss, while the table is on its way.
@@ -394,7 +415,8 @@ TEST(LeafTables, MissOfTheNewHomeWaitsForItsTable) {
   EXPECT_EQ(dpt.rig.part(LatencyComponent::RemoteQueue), 563U - 553);
 }
 
-// ------------------------------------------------------------------------------------------------------------- the memory
+// ------------------------------------------------------------------------------------------------------------- the
+// memory
 
 TEST(LeafTables, ReportTheirMemoryAndWhoSharesThem) {
   DptSpec spec;
@@ -434,7 +456,8 @@ TEST(LeafTables, WithAPrivatePageAreReplicated) {
   EXPECT_EQ(dpt.rig.host().driver().record({0, 9}).owner.device(), DeviceId{0});
 }
 
-// --------------------------------------------------------------------------------------------------------------- storms
+// ---------------------------------------------------------------------------------------------------------------
+// storms
 
 class StormOfLeafTables : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Seeds, StormOfLeafTables, ::testing::Range<std::uint64_t>(0, 120));
@@ -466,9 +489,7 @@ void weather(std::uint64_t seed, LeafTableStats& seen) {
     dpt.rig.wire(d).slow = kLink + random() % 1500;
   }
   // The host need not know who has read an entry.
-  const auto unknown = [&](unsigned g, PageKey page) {
-    return !dpt.rig.host().driver().record(page).holders.test(g);
-  };
+  const auto unknown = [&](unsigned g, PageKey page) { return !dpt.rig.host().driver().record(page).holders.test(g); };
   expect_weathered(dpt.rig, storm, seed, false, {}, unknown);
   for (unsigned p = 0; p < storm.pages; ++p) {
     unsigned homes = 0;
@@ -501,7 +522,8 @@ TEST(LeafTables, StormsMeetWhatCanRace) {
   EXPECT_GT(seen.refused_updates, 0U);
 }
 
-// -------------------------------------------------------------------------------------------------------- whole machines
+// -------------------------------------------------------------------------------------------------------- whole
+// machines
 
 TEST(LeafTables, AreTheSameOnOneTwoAndThreeThreads) {
   for (const std::uint64_t seed : {3U, 4U}) {

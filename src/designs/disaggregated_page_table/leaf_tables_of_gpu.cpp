@@ -51,27 +51,26 @@ void LeafTableStats::describe(StatVisitor& visitor) {
                   migration_cycles);
   visitor.counter("migration_waits", "requests",
                   "Requests for entries of a leaf table that waited at its new home while it migrated.", waited);
-  visitor.counter("migration_wait_cycles", "cycles",
-                  "Time that requests for entries of a leaf table waited at its new home while it migrated, summed over "
-                  "requests.",
-                  waited_cycles);
+  visitor.counter(
+      "migration_wait_cycles", "cycles",
+      "Time that requests for entries of a leaf table waited at its new home while it migrated, summed over "
+      "requests.",
+      waited_cycles);
   visitor.counter("tables", "tables", "Leaf tables with entries whose home this GPU is, at the end of a run.", tables);
   visitor.counter("table_bytes", "bytes",
                   "Memory of the leaf tables whose home this GPU is, at the end of a run: one copy of each.", bytes);
   visitor.counter("replicated_bytes", "bytes",
-                  "Memory that these leaf tables would take if each GPU that used one had a copy of its own.",
+                  "Memory that the leaf tables whose home this GPU is would take if each GPU that used one had a copy.",
                   replicated_bytes);
-  visitor.counter("tables_shared", "tables", "Leaf tables among them that several GPUs used.", shared_tables);
+  visitor.counter("tables_shared", "tables", "Leaf tables whose home this GPU is and that several GPUs used.",
+                  shared_tables);
   visitor.counter("tables_shared_entry", "tables",
-                  "Leaf tables among them with an entry that several GPUs used.", tables_with_shared_entries);
+                  "Leaf tables whose home this GPU is and that have an entry that several GPUs used.",
+                  tables_with_shared_entries);
 }
 
 LeafTablesOfGpu::LeafTablesOfGpu(Gmmu& gmmu, L2Tlb& tlb, Messenger& messenger, const LeafTableOptions& options)
-    : gmmu_(gmmu),
-      tlb_(tlb),
-      messenger_(messenger),
-      options_(options),
-      bits_(options.gpus, options.spec.access_bits) {}
+    : gmmu_(gmmu), tlb_(tlb), messenger_(messenger), options_(options), bits_(options.gpus, options.spec.access_bits) {}
 
 void LeafTablesOfGpu::describe(StatVisitor& visitor) {
   stats_.tables = stats_.bytes = stats_.replicated_bytes = stats_.shared_tables = stats_.tables_with_shared_entries = 0;
@@ -86,7 +85,8 @@ void LeafTablesOfGpu::describe(StatVisitor& visitor) {
   stats_.describe(visitor);
 }
 
-// ------------------------------------------------------------------------------------------------ before the first cycle
+// ------------------------------------------------------------------------------------------------ before the first
+// cycle
 
 void LeafTablesOfGpu::start_table(PageKey page) {
   const PageKey first = TableHomes::first_of(page);
@@ -106,7 +106,8 @@ void LeafTablesOfGpu::write_at_start(PageKey page, const Mapping& mapping, Devic
   table.note_use(page, holder);
 }
 
-// ----------------------------------------------------------------------------------------- requests, from where to where
+// ----------------------------------------------------------------------------------------- requests, from where to
+// where
 
 TablePage* LeafTablesOfGpu::table_here(PageKey page) const {
   if (homes_.of(page).home != device().value) return nullptr;
@@ -219,7 +220,8 @@ void LeafTablesOfGpu::answer(DeviceId to, const Message& message) {
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------------- reads
+// -----------------------------------------------------------------------------------------------------------------
+// reads
 
 /// A walk for a miss has reached the leaf table, or the entry above it that says where it is.
 void LeafTablesOfGpu::walked(const Walk& walk, Miss& miss) {
@@ -294,7 +296,8 @@ void LeafTablesOfGpu::take_answer(const Message& found) {
   }
 }
 
-// --------------------------------------------------------------------------------------------------------------- updates
+// ---------------------------------------------------------------------------------------------------------------
+// updates
 
 /// A mapping that the host has sent, alone or with its page, is written at the home.
 void LeafTablesOfGpu::mapping_came(const Message& message, Miss* miss) {
@@ -323,9 +326,10 @@ void LeafTablesOfGpu::serve_update(TablePage& table, const Message& update) {
   if (is_old) {
     // The page has migrated since the host sent this mapping.
     if (update.tells_done) {
-      throw SimulationError(fmt::format("the leaf table of page {:#x} has a newer mapping than the one that the host "
-                                        "waits for",
-                                        update.page.number()));
+      throw SimulationError(
+          fmt::format("the leaf table of page {:#x} has a newer mapping than the one that the host "
+                      "waits for",
+                      update.page.number()));
     }
     ++stats_.refused_updates;
   } else {
@@ -376,7 +380,8 @@ void LeafTablesOfGpu::serve_clear(TablePage& table, const Message& clear) {
   messenger_.send(options_.host, cleared);
 }
 
-// ------------------------------------------------------------------------------------------------ migration of leaf tables
+// ------------------------------------------------------------------------------------------------ migration of leaf
+// tables
 
 void LeafTablesOfGpu::migrate_where_needed(TablePage& table, DeviceId reader) {
   if (!options_.spec.migrate || reader == device()) return;
@@ -482,7 +487,8 @@ void LeafTablesOfGpu::go_on(std::vector<Request> requests) {
   for (const Request& request : requests) route(request);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- the end
+// ---------------------------------------------------------------------------------------------------------------- the
+// end
 
 bool LeafTablesOfGpu::idle() const {
   return ahead_.empty() && known_.empty() && free_.size() == walking_.size() &&

@@ -130,9 +130,9 @@ class LeafTablesOfGpu final : public DesignComponent, public LeafTables, public 
   LeafTableOptions options_;
   AccessBits bits_;
   TableHomes homes_;
-  std::vector<std::unique_ptr<TablePage>> made_;                ///< wherever they are now
-  boost::unordered_flat_map<std::uint64_t, Table> tables_;      ///< by their first page
-  boost::unordered_flat_map<std::uint64_t, unsigned> known_;    ///< acknowledgements that came before their table
+  std::vector<std::unique_ptr<TablePage>> made_;              ///< wherever they are now
+  boost::unordered_flat_map<std::uint64_t, Table> tables_;    ///< by their first page
+  boost::unordered_flat_map<std::uint64_t, unsigned> known_;  ///< acknowledgements that came before their table
   /// Requests that know of a later home than this GPU does; with `own` requests for tables without a home.
   boost::unordered_flat_map<std::uint64_t, std::vector<Request>> ahead_;
   std::vector<Request> walking_;  ///< by the number in their walk's note

@@ -1,7 +1,7 @@
 // What the devices tell one another about leaf tables that lie on one GPU, and the walks made for that.
 //
-// In all of them `page` names the leaf table by a page in it. In requests to a home, `number` is the version of the home
-// that the sender knows of.
+// In all of them `page` names the leaf table by a page in it. In requests to a home, `number` is the version of the
+// home that the sender knows of.
 #pragma once
 
 #include "translation/message_kind.h"
@@ -34,7 +34,7 @@ inline const MessageKind kTablePage =
     add_message_kind({.name = "dpt.table-page", .response = true, .table_page = true});
 
 /// Walks at the home for the entry of a page: to read it, and to write it.
-inline const WalkKind kLeafReadWalk = add_walk_kind({.name = "leaf-read"});
-inline const WalkKind kLeafWriteWalk = add_walk_kind({.name = "leaf-write", .writes = true});
+inline const WalkKind kLeafReadWalk = add_walk_kind({.name = "dpt.leaf-read"});
+inline const WalkKind kLeafWriteWalk = add_walk_kind({.name = "dpt.leaf-write", .writes = true});
 
 }  // namespace nearfar::dpt

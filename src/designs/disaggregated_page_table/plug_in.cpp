@@ -49,7 +49,8 @@ class DisaggregatedPageTable final : public PlugIn {
     const bool broadcasts = system.policy == PagePolicy::AccessCounter;
     host.parts().add(std::make_unique<TableRegistry>(*host.mmu(), host, system.gpus, spec_.access_bits, broadcasts));
   }
-  void begin(std::span<const std::unique_ptr<Gpu>> gpus, Host& host, std::span<const Process> processes) const override {
+  void begin(std::span<const std::unique_ptr<Gpu>> gpus, Host& host,
+             std::span<const Process> processes) const override {
     StartOfLeafTables start{spec_, *host.mmu(), *host.parts().find<TableRegistry>(), {}};
     for (const auto& gpu : gpus) start.gpus.push_back(gpu->parts().find<LeafTablesOfGpu>());
     for (std::size_t p = 0; p < processes.size(); ++p) {
@@ -80,25 +81,28 @@ class DisaggregatedPageTable final : public PlugIn {
 }  // namespace
 
 void register_disaggregated_page_table(DesignRegistry& registry) {
-  registry.add({.name = "disaggregated-page-table",
-                .sentence = "Each leaf page table lies on one GPU, whose walkers serve the others.",
-                .seams = {"leaf tables", "whom to invalidate", "how to invalidate"},
-                .systems = {TranslationKind::Mmu},
-                .settings = {"gpu.gmmu.replay=short"},
-                .make = make_plug_in<DisaggregatedPageTable>,
-                .readme = "src/designs/disaggregated_page_table/README.md",
-                .refuses = {
-                    {"trans-fw-prt", "a Pending Request Table tracks the valid entries of the local page table, and "
-                                     "in a disaggregated page table they are those of other GPUs too"},
-                    {"trans-fw-ft", "a forwarded fault is answered from the local page table of the GPU asked, and a "
-                                    "disaggregated page table has the entry at its home alone"},
-                    {"replication", "the one entry of a page cannot name copies of it on several GPUs"},
-                    {"ideal-no-fault", "the one entry of a page cannot name copies of it on several GPUs"},
-                    {"ideal-migration", "the homes of leaf tables say whom to invalidate, which takes time"},
-                    {"neighborhood", "walks for misses may end above a leaf table, where there is no line to share"},
-                    {"neighborhood-leaf", "walks for misses may end above a leaf table, where there is no line to share"},
-                    {"pte-cache", "lines of a leaf table that has migrated would stay in the cache of its old home"},
-                }});
+  registry.add(
+      {.name = "disaggregated-page-table",
+       .sentence = "Each leaf page table lies on one GPU, whose walkers serve the others.",
+       .seams = {"leaf tables", "whom to invalidate", "how to invalidate"},
+       .systems = {TranslationKind::Mmu},
+       .settings = {"gpu.gmmu.replay=short"},
+       .make = make_plug_in<DisaggregatedPageTable>,
+       .readme = "src/designs/disaggregated_page_table/README.md",
+       .refuses = {
+           {"trans-fw-prt",
+            "a Pending Request Table tracks the valid entries of the local page table, and "
+            "in a disaggregated page table they are those of other GPUs too"},
+           {"trans-fw-ft",
+            "a forwarded fault is answered from the local page table of the GPU asked, and a "
+            "disaggregated page table has the entry at its home alone"},
+           {"replication", "the one entry of a page cannot name copies of it on several GPUs"},
+           {"ideal-no-fault", "the one entry of a page cannot name copies of it on several GPUs"},
+           {"ideal-migration", "the homes of leaf tables say whom to invalidate, which takes time"},
+           {"neighborhood", "walks for misses may end above a leaf table, where there is no line to share"},
+           {"neighborhood-leaf", "walks for misses may end above a leaf table, where there is no line to share"},
+           {"pte-cache", "lines of a leaf table that has migrated would stay in the cache of its old home"},
+       }});
 }
 
 }  // namespace nearfar

@@ -1,5 +1,5 @@
-// The disaggregated page table before the first cycle: the homes of leaf tables that are known, and the entries of pages
-// that start on a GPU.
+// The disaggregated page table before the first cycle: the homes of leaf tables that are known, and the entries of
+// pages that start on a GPU.
 #pragma once
 
 #include <vector>

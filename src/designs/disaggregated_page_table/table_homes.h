@@ -47,9 +47,7 @@ class TableHomes {
   static bool newer(std::uint16_t a, std::uint16_t b) { return static_cast<std::int16_t>(a - b) > 0; }
 
  private:
-  std::size_t index(PageKey page) const {
-    return (page.number() >> TablePage::kEntryBits) - ranges_[page.pid()].first;
-  }
+  std::size_t index(PageKey page) const { return (page.number() >> TablePage::kEntryBits) - ranges_[page.pid()].first; }
 
   std::vector<Range> ranges_;
 };

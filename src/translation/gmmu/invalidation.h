@@ -144,7 +144,7 @@ class InvalidationEngine {
   boost::unordered_flat_map<std::uint64_t, Invalidation> invalidations_;  ///< by page
   boost::unordered_flat_map<std::uint64_t, Deferred> deferred_;           ///< by page: waits for a replay
   std::size_t with_misses_ = 0;  ///< deferred ones that wait in the MSHR of their page's miss, not in the ingress
-  boost::unordered_flat_map<std::uint64_t, std::uint64_t> draining_;      ///< frame → page
+  boost::unordered_flat_map<std::uint64_t, std::uint64_t> draining_;  ///< frame → page
   HandlerId shot_handler_;
 };
 
