@@ -6,6 +6,7 @@
 #include "designs/disaggregated_page_table/messages.h"
 #include "designs/disaggregated_page_table/start.h"
 #include "designs/tiny_machine.h"
+#include "machine/sharing.h"
 #include "machine/statistics.h"
 #include "translation/storm.h"
 
@@ -555,6 +556,46 @@ TEST(LeafTables, RefuseSettingsByName) {
     EXPECT_NE(error_of(setting).find(key), std::string::npos) << setting << ": " << error_of(setting);
   }
   EXPECT_EQ(error_of("placement.policy=first-touch"), "");
+}
+
+TEST(LeafTables, RefuseDesignsByNameAndWithAReason) {
+  for (const char* other : {"trans-fw", "trans-fw-prt", "trans-fw-ft", "idyll", "idyll-dir", "idyll-inmem", "idyll-lazy",
+                            "zero-latency-invalidation", "replication", "ideal-no-fault", "ideal-migration",
+                            "neighborhood", "neighborhood-leaf", "pte-cache"}) {
+    for (const bool first : {false, true}) {
+      Names names = {"disaggregated-page-table", other};
+      if (first) std::swap(names[0], names[1]);
+      try {
+        choose_designs(names);
+        ADD_FAILURE() << other;
+      } catch (const InputError& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("`disaggregated-page-table`"), std::string::npos) << text;
+        EXPECT_NE(text.find("cannot be combined: "), std::string::npos) << text;
+      }
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------- tables that are replicated
+
+// Pages 510 and 511 are in one table, 512 to 1023 in the next.
+TEST(SharedLeafTables, AreCountedByGpusAndByPagesInCommon) {
+  PageTouches one;
+  PageTouches other;
+  one.start(510, 1030);
+  other.start(510, 1030);
+  one.note(510, 1, false);
+  other.note(511, 1, true);
+  one.note(600, 1, false);
+  other.note(600, 1, false);
+  one.note(1030, 1, false);
+  SharingStats sharing;
+  sharing.add_touches({&one, &other});
+  EXPECT_EQ(sharing.leaf_tables[0], 1U);
+  EXPECT_EQ(sharing.leaf_tables[1], 2U);
+  EXPECT_EQ(sharing.leaf_tables_without_shared_page, 1U);
+  EXPECT_EQ(sharing.leaf_tables_replicated, 5U);
 }
 
 }  // namespace
