@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ class Directory;
 class Gpu;
 class Host;
 class Section;
+struct Process;
 class SwitchDevice;
 struct SwitchSite;
 struct SystemSpec;
@@ -46,6 +48,8 @@ class PlugIn {
   /// Plugs its parts into a device, which is built but holds no mappings yet.
   virtual void attach(Gpu&, const SystemSpec&) const {}
   virtual void attach(Host&, const SystemSpec&) const {}
+  /// Called once, before the first cycle, when the devices have their page tables and mappings.
+  virtual void begin(std::span<const std::unique_ptr<Gpu>>, Host&, std::span<const Process>) const {}
   /// The coherence directory of a GPU, in the place of the baseline's; none where the design has none. What it answers
   /// without one stands where directories are known, in coherence/make_directory.cpp.
   virtual std::unique_ptr<Directory> make_directory(const SystemSpec&, DeviceId home) const;

@@ -35,6 +35,13 @@ void refuse_same_seam(const Design& one, const Design& other) {
   }
 }
 
+void refuse_by_name(const Design& one, const Design& other) {
+  const auto refusal = std::ranges::find(one.refuses, other.name, &Refusal::design);
+  if (refusal == one.refuses.end()) return;
+  throw InputError(
+      fmt::format("The designs `{}` and `{}` cannot be combined: {}.", one.name, other.name, refusal->reason));
+}
+
 /// Stores to other GPUs are posted only where no L2 holds copies of their lines.
 void refuse_unposted(const Design& at_egress, const Design& other) {
   const std::string copies = "remote_cache=l1l2";
@@ -107,6 +114,8 @@ std::vector<const Design*> choose_designs(std::span<const std::string> names) {
       for (const Design* other : chosen) {
         if (other == design) refuse_twice(names, name, other->name);
         refuse_same_seam(*other, *design);
+        refuse_by_name(*other, *design);
+        refuse_by_name(*design, *other);
         refuse_unposted(*other, *design);
         refuse_unposted(*design, *other);
       }

@@ -14,6 +14,12 @@
 
 namespace nearfar {
 
+/// Another design that one cannot be combined with although they share no seam, and why.
+struct Refusal {
+  std::string design;
+  std::string reason;  ///< a clause
+};
+
 struct Design {
   std::string name;
   std::string sentence;
@@ -26,6 +32,7 @@ struct Design {
   std::vector<std::string> parts{};             ///< of a design that is several others together
   std::string readme{};                         ///< what it is and which paper it is from: a file
   std::string paper{};                          ///< that it is from, as in config/bibliography.h, where there is one
+  std::vector<Refusal> refuses{};               ///< beside those with a seam of its own
 };
 
 /// All designs, by name.

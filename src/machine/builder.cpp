@@ -42,6 +42,9 @@ void MachineBuilder::build() {
   if (machine_.request.coverage != nullptr) cover_caches();
   if (machine_.request.timeline.on) record_devices();
   fill_page_tables();
+  for (const auto& plug_in : machine_.spec().plug_ins) {
+    plug_in->begin(machine_.gpus, *machine_.host, machine_.processes);
+  }
 }
 
 void MachineBuilder::make_devices() {

@@ -10,15 +10,22 @@ namespace nearfar {
 void SharingStats::add_touches(const std::vector<const PageTouches*>& gpus) {
   std::size_t count = 0;
   for (const PageTouches* touches : gpus) count = std::max(count, touches->pages().size());
+  constexpr std::uint64_t kEntries = 512;  // of a leaf table
+  LeafTable table{std::vector<bool>(gpus.size()), false};
   for (std::size_t page = 0; page < count; ++page) {
+    if (page != 0 && (gpus.front()->first() + page) % kEntries == 0) {
+      add(table);
+      table = {std::vector<bool>(gpus.size()), false};
+    }
     std::size_t by = 0;
     std::uint64_t reads = 0;
     std::uint64_t writes = 0;
-    for (const PageTouches* touches : gpus) {
-      if (page >= touches->pages().size()) continue;
-      const PageTouches::Page& touched = touches->pages()[page];
+    for (std::size_t g = 0; g < gpus.size(); ++g) {
+      if (page >= gpus[g]->pages().size()) continue;
+      const PageTouches::Page& touched = gpus[g]->pages()[page];
       if (touched.reads + touched.writes == 0) continue;
       ++by;
+      table.users[g] = true;
       reads += touched.reads;
       writes += touched.writes;
     }
@@ -27,9 +34,19 @@ void SharingStats::add_touches(const std::vector<const PageTouches*>& gpus) {
     ++pages[bin];
     accesses[bin] += reads + writes;
     if (by == 1) continue;
+    table.has_shared_page = true;
     reads_to_shared += reads;
     writes_to_shared += writes;
   }
+  add(table);
+}
+
+void SharingStats::add(const LeafTable& table) {
+  const auto by = static_cast<std::size_t>(std::ranges::count(table.users, true));
+  if (by == 0) return;
+  ++leaf_tables[std::min(by, kMost) - 1];
+  leaf_tables_replicated += by;
+  leaf_tables_without_shared_page += by > 1 && !table.has_shared_page;
 }
 
 void SharingStats::add_snapshots(const std::vector<const std::vector<L2Tlb::Snapshot>*>& l2_tlbs,
@@ -79,6 +96,20 @@ void SharingStats::describe(StatVisitor& visitor) {
                                 k + 1),
                     accesses[k]);
   }
+  for (std::size_t k = 0; k < kMost; ++k) {
+    visitor.counter(fmt::format("leaf_tables.shared_by.{}", k + 1), "tables",
+                    fmt::format("Leaf tables, of 512 page-table entries, of whose pages exactly {} GPUs touched some "
+                                "(in the statistic with the highest number, that many or more).",
+                                k + 1),
+                    leaf_tables[k]);
+  }
+  visitor.counter(
+      "leaf_tables.shared_without_page", "tables",
+      "Leaf tables of whose pages several GPUs touched some, although no single page was touched by two GPUs.",
+      leaf_tables_without_shared_page);
+  visitor.counter("leaf_tables.replicated", "tables",
+                  "Leaf tables that GPUs need if each has a copy of those of whose pages it touched some.",
+                  leaf_tables_replicated);
   visitor.counter("accesses.reads_to_shared", "lines", "Loads of lines of pages that several GPUs touched.",
                   reads_to_shared);
   visitor.counter("accesses.writes_to_shared", "lines", "Stores to lines of pages that several GPUs touched.",

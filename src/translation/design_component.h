@@ -36,6 +36,14 @@ class DesignComponents {
     parts_.push_back(std::move(part));
     return added;
   }
+  /// The part of a type; null where there is none.
+  template <class Part>
+  Part* find() const {
+    for (const auto& part : parts_) {
+      if (auto* found = dynamic_cast<Part*>(part.get())) return found;
+    }
+    return nullptr;
+  }
   bool take(const Message& message) {
     for (const auto& part : parts_) {
       if (part->on_message(message)) return true;

@@ -9,6 +9,10 @@ void send_translation_message(Partition& partition, NetworkInterface& network, s
   sent.from = partition.device();
   sent.put(*packet);
   packet->destination = to.value;
+  if (traits_of(message.kind).table_page) {
+    network.send_page(packet);
+    return;
+  }
   if (message.kind != MessageKind::Data || pieces == 0) {
     packet->set_wire_bytes(static_cast<std::uint32_t>(message_bytes));
     network.send_message(packet);

@@ -29,6 +29,7 @@ struct MessageTraits {
   const char* name = "";
   bool response = false;    ///< answers and data never wait behind requests
   bool needs_walk = false;  ///< a GMMU walks for it, so that it waits for a place in the queue of its walkers
+  bool table_page = false;  ///< a page of a page table, 4 KiB, goes with it
 };
 
 inline constexpr std::size_t kMostMessageKinds = 128;

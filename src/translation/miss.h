@@ -67,6 +67,7 @@ enum class MissState : std::uint8_t {
   Update,      ///< the answer is being written into the local table
   Lookup,      ///< looks the L2 TLB up again
   Ats,         ///< the IOMMU is asked
+  LeafRead,    ///< the device is asked that has the leaf table (gmmu/leaf_tables.h)
 };
 
 /// A part's name, as statistics and timelines show it.

@@ -25,6 +25,8 @@ class PageTouches {
     (write ? page.writes : page.reads) += lines;
   }
   const std::vector<Page>& pages() const { return pages_; }
+  /// The number of the first of them.
+  std::uint64_t first() const { return first_; }
 
  private:
   std::uint64_t first_ = 0;

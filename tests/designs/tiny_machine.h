@@ -78,7 +78,8 @@ class TinySettings {
     set("gpu.l2.size", "64KiB");
     set("host.dram.capacity", "1GiB");
     set("gpu.l2_tlb.mshrs", 1 + seed_ % 5);
-    set("placement.policy", kPolicies[seed_ % 4]);
+    const bool one_entry = has("disaggregated-page-table") && seed_ % 4 == 2;  // which cannot name copies
+    set("placement.policy", one_entry ? "access-counter" : kPolicies[seed_ % 4]);
     set("placement.initial", seed_ % 5 == 0 ? "distribute" : "host");
     set("placement.access_counter.threshold", 1 + seed_ % 9);
     set("gpu.gmmu.walkers", least_walkers() + seed_ % 2);
@@ -193,6 +194,12 @@ inline void TinySettings::of_designs() {
   if (has("trans-fw-ft")) {
     set("trans_fw.ft.buckets", 1 + seed_ % 9);
     set("trans_fw.ft.threshold_percent", seed_ % 2 * 50);
+  }
+  if (has("disaggregated-page-table")) {
+    set("dpt.home", seed_ % 2 == 0 ? "first-touch" : "hash");
+    set("dpt.migrate", seed_ % 5 == 4 ? "false" : "true");
+    set("dpt.threshold", seed_ % 3);
+    set("dpt.access_bits", 1 + seed_ % 6);
   }
   if (has("idyll-lazy")) {
     set("idyll.irmb.bases", 1 + seed_ % 2);

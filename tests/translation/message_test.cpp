@@ -64,11 +64,13 @@ TEST(WalkKinds, OfDesignsComeBehindTheBaselineByName) {
   EXPECT_FALSE(traits_of(WalkKind::Demand).writes);
   EXPECT_FALSE(traits_of(WalkKind::Replay).writes);
   EXPECT_TRUE(traits_of(first).writes);
+  const WalkKind counted_elsewhere = add_walk_kind({.name = "test.c"});
   const std::vector<WalkKind> all = all_walk_kinds();
   EXPECT_EQ(all.front(), WalkKind::Demand);
   const auto at = [&](WalkKind kind) { return std::find(all.begin(), all.end(), kind); };
   EXPECT_LT(at(WalkKind::Update), at(first));
   EXPECT_LT(at(first), at(second));
+  EXPECT_EQ(at(counted_elsewhere), all.end());
 }
 
 /// Each flag and each field alone, at its greatest value.

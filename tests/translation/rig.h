@@ -29,7 +29,8 @@ class Wire : public Messenger {
     Message sent = message;
     sent.from = partition_.device();
     sent.put(*packet);
-    const Cycle page = message.kind == MessageKind::Data ? size_.bytes() / 32 : 0;
+    Cycle page = message.kind == MessageKind::Data ? size_.bytes() / 32 : 0;
+    if (traits_of(message.kind).table_page) page = kPageBytes / 32;
     partition_.post(packet, to, MessagePort::Network, partition_.now() + (to == slow_to ? slow : latency_) + page);
   }
   DeviceId slow_to{0xff};  ///< a device that messages reach after `slow` cycles

@@ -59,7 +59,8 @@ bool WalkPrefetcher::covers(unsigned level, PageKey page) const {
 void WalkPrefetcher::begins(Walk& walk) {
   const unsigned leaf = unit_.table(walk.page).leaf();
   for (unsigned level = leaf; level < walk.level; ++level) {
-    if (spec_.fetches(level, leaf) && covers(level, walk.page)) issue(walk, level);
+    if (!spec_.fetches(level, leaf) || !covers(level, walk.page)) continue;
+    if (level > leaf || unit_.reads_leaf(walk)) issue(walk, level);
   }
 }
 

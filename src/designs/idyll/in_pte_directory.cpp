@@ -11,15 +11,6 @@ void InPteDirectoryStats::describe(StatVisitor& visitor) {
                   alias_targets);
 }
 
-GpuSet AccessBits::gpus(unsigned bits, DeviceId kept) const {
-  GpuSet named;
-  for (unsigned g = 0; g < gpus_; ++g) {
-    const DeviceId gpu{static_cast<std::uint16_t>(g)};
-    if (gpu != kept && (bits & bit(gpu)) != 0) named.set(g);
-  }
-  return named;
-}
-
 InPteDirectory::InPteDirectory(HostMmu& mmu, unsigned gpus, DeviceId host, const InPteSpec& spec)
     : mmu_(mmu), host_(host), bits_(gpus, spec.access_bits) {
   mmu_.driver().set_directory(*this);

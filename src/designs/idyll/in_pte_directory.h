@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "designs/access_bits.h"
 #include "designs/idyll/spec.h"
 #include "translation/design_component.h"
 #include "translation/host_mmu/host_mmu.h"
@@ -15,18 +16,6 @@ struct InPteDirectoryStats {
   std::uint64_t alias_targets = 0;
 
   void describe(StatVisitor& visitor);
-};
-
-/// The GPUs that bits name, by their numbers modulo `count`; the kept one apart.
-class AccessBits {
- public:
-  AccessBits(unsigned gpus, unsigned count) : gpus_(gpus), count_(count) {}
-  unsigned bit(DeviceId gpu) const { return 1U << gpu.value % count_; }
-  GpuSet gpus(unsigned bits, DeviceId kept) const;
-
- private:
-  unsigned gpus_;
-  unsigned count_;
 };
 
 class InPteDirectory final : public DesignComponent, public MappingDirectory {

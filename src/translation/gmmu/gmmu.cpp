@@ -78,9 +78,11 @@ void Gmmu::on_filter(FilterEvent* event) {
   fault(page, miss);
 }
 
-/// The local table has no mapping that may be used: the host is asked, if someone waits for it.
 void Gmmu::fault(PageKey page, Miss& miss) {
-  if (tlb_.drop_prefetch(page)) return;
+  if (tlb_.drop_prefetch(page)) {
+    invalidations_.resume(page);
+    return;
+  }
   ++stats_.far_faults;
   ask_host(page, miss);
 }
@@ -104,6 +106,12 @@ void Gmmu::started(Walk& walk) {
   if (tables_.announce(walk.page)) walk.note |= kAnnounced;
 }
 
+/// What a component of a design walks for, it has asked for where the entry is.
+bool Gmmu::reads_leaf(const Walk& walk) const {
+  if (leaf_tables_ == nullptr || is_of_design(walk.kind) || !leaf_tables_->keeps(walk.page)) return true;
+  return leaf_tables_->is_here(walk.page);
+}
+
 void Gmmu::walked(Walk& walk) {
   if (observed_ && !walk.cut_short) events_.push_back({partition_.now(), walk.page, false});
   switch (walk.kind) {
@@ -125,6 +133,12 @@ void Gmmu::walk_ended(Walk& walk) {
   tlb_.charge(miss, LatencyComponent::GmmuCache, walk.looked_up);
   tlb_.charge(miss, LatencyComponent::GmmuUpper, walk.at_leaf);
   tlb_.charge(miss, LatencyComponent::GmmuLeaf);
+  if (leaf_tables_ != nullptr && leaf_tables_->keeps(walk.page)) {
+    // Its entry is read when the walk has ended, or later: nothing that was read before can be stale.
+    miss.stale = false;
+    leaf_tables_->walked(walk, miss);
+    return;
+  }
   const Pte entry = walk.cut_short ? Pte{} : tables_.read(walk.page);
   if (std::exchange(miss.stale, false) && entry.valid()) {
     walk_was_stale(walk.page, miss);
@@ -160,6 +174,22 @@ void Gmmu::walk_was_stale(PageKey page, Miss& miss) {
   } else {
     tlb_.look_up_again(page);
   }
+}
+
+void Gmmu::give(PageKey page, const Mapping& mapping) {
+  const Pte given = tables_.read(page);
+  const bool again = given.valid() && given.page() == mapping.page && tracker_.page(mapping.page) == page &&
+                     tracker_.epoch(mapping.page) == mapping.epoch;
+  if (!again) {
+    if (options_.leaves_accesses() && tracker_.page(mapping.page) != page) caches_.drop_lines(mapping.page);
+    tables_.map(page, mapping);
+  }
+  tlb_.answer(page, {mapping.page, mapping.writable, 0});
+}
+
+void Gmmu::fault_again(PageKey page, Miss& miss) {
+  ++stats_.reissues;
+  ask_host(page, miss);
 }
 
 void Gmmu::ask_host(PageKey page, Miss& miss) {
@@ -257,11 +287,14 @@ Miss* Gmmu::answered_miss(const Message& message) {
 void Gmmu::write_answer(const Message& message, Miss* miss) {
   if (miss != nullptr) {
     if (miss->invalidated && older(message.mapping.epoch, miss->epoch)) {
-      ++stats_.reissues;
-      ask_host(message.page, *miss);
+      fault_again(message.page, *miss);
       return;
     }
     miss->state = MissState::Update;
+  }
+  if (leaf_tables_ != nullptr && leaf_tables_->keeps(message.page)) {
+    leaf_tables_->mapping_came(message, miss);
+    return;
   }
   std::uint64_t note = (miss != nullptr ? kAnswersFault : 0) | (message.tells_done ? kTellsHost : 0);
   Invalidator* invalidator = invalidations_.invalidator();

@@ -14,6 +14,7 @@
 #include "translation/gmmu/gmmu_stats.h"
 #include "translation/gmmu/ingress.h"
 #include "translation/gmmu/invalidation.h"
+#include "translation/gmmu/leaf_tables.h"
 #include "translation/gmmu/local_tables.h"
 #include "translation/gmmu/page_access_tracker.h"
 #include "translation/gmmu/page_caches.h"
@@ -67,6 +68,10 @@ class Gmmu final : public MissHandler,
   void add_filter(WalkFilter& filter, unsigned place);
   void set_watch(PteObserver& observer) { tables_.set_observer(observer); }
   void set_invalidator(Invalidator& invalidator) { invalidations_.set_invalidator(invalidator); }
+  void set_leaf_tables(LeafTables& tables) {
+    leaf_tables_ = &tables;
+    invalidations_.set_leaf_tables(tables);
+  }
 
   /// A message has come over a link, for the GMMU or one of the designs' `parts` beside it. While the buffer of its
   /// channel is full it waits on the link, and so do those behind it.
@@ -90,12 +95,19 @@ class Gmmu final : public MissHandler,
   /// Writes the mapping of a message into the local table, for the miss it answers, if any, whose time up to now has
   /// been charged. An answer older than an invalidation is void: the miss faults again.
   void write_answer(const Message& message, Miss* miss);
+  /// Answers a miss with a mapping that was read, or written, in a leaf table elsewhere; all its time has been charged.
+  void give(PageKey page, const Mapping& mapping);
+  /// There is no mapping that may be used: the host is asked, if someone waits for it.
+  void fault(PageKey page, Miss& miss);
+  /// The mapping that the host sent for a miss was void before it was written: the miss faults again.
+  void fault_again(PageKey page, Miss& miss);
 
   void missed(PageKey page, Miss& miss) override;
   void answered(PageKey page) override { invalidations_.resume(page); }
   bool has_prefetch_room() const override { return !walkers_.full() && walkers_.all_waiting() == walkers_.waiting(); }
   const PageTable& table(Pid pid) const override { return tables_.of(pid); }
   void started(Walk& walk) override;
+  bool reads_leaf(const Walk& walk) const override;
   void walked(Walk& walk) override;
   void queue_has_room() override {
     if (Invalidator* invalidator = invalidations_.invalidator()) invalidator->walkers_have_room();
@@ -133,7 +145,6 @@ class Gmmu final : public MissHandler,
   void on_filter(FilterEvent* event);
   void walk_ended(Walk& walk);
   void walk_was_stale(PageKey page, Miss& miss);
-  void fault(PageKey page, Miss& miss);
   void take_mapping(const Message& message);
   bool may_update_at_once(PageKey page);
   void update_at_once(PageKey page, const Mapping& mapping, std::uint64_t note);
@@ -156,6 +167,7 @@ class Gmmu final : public MissHandler,
   MessageIngress ingress_;
   InvalidationEngine invalidations_;
   DesignComponents* parts_ = nullptr;
+  LeafTables* leaf_tables_ = nullptr;
   std::vector<PlacedFilter> filters_;
   std::uint32_t foreign_walks_ = 0;  ///< of parts, not ended
   std::uint16_t faults_sent_ = 0;

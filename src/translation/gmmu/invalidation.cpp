@@ -28,6 +28,8 @@ InvalidationEngine::InvalidationEngine(Partition& partition, const GmmuOptions& 
 void InvalidationEngine::receive(const Message& message) {
   if (defers(message.page)) {
     deferred_[message.page.value] = {message, partition_.now()};
+    // Its answer may stand behind what waits in this GPU's ingress.
+    if (keeps_elsewhere(message.page)) ++with_misses_;
   } else {
     begin(message);
   }
@@ -37,6 +39,9 @@ void InvalidationEngine::receive(const Message& message) {
 /// take it from one another for ever. The replay depends on this GPU's walkers alone, so the wait ends.
 bool InvalidationEngine::defers(PageKey page) {
   const Miss* miss = tlb_.pending(page);
+  if (miss != nullptr && keeps_elsewhere(page)) {
+    return miss->state == MissState::LeafRead || miss->state == MissState::Update;
+  }
   return miss != nullptr && miss->replayed && (miss->state == MissState::Walk || miss->state == MissState::Lookup);
 }
 
@@ -45,6 +50,7 @@ void InvalidationEngine::resume(PageKey page) {
   if (found == deferred_.end()) return;
   const auto [message, since] = found->second;
   deferred_.erase(found);
+  if (keeps_elsewhere(page)) --with_misses_;
   if (message.kind == MessageKind::Invalidate) stats_.invalidation_cycles += partition_.now() - since;
   begin(message);
   client_.place_freed();
@@ -64,7 +70,7 @@ void InvalidationEngine::begin(const Message& message) {
   assert(!is_pending(page));
   invalidations_.emplace(page.value, shoot_down(message));
   disturb(page, message.mapping.epoch, downgrade);
-  switch (entry_way(downgrade)) {
+  switch (entry_way(page, downgrade)) {
     case EntryWay::Invalidator:
       if (invalidator_->offer(page)) invalidator_took(page);
       break;
@@ -77,7 +83,8 @@ void InvalidationEngine::begin(const Message& message) {
   }
 }
 
-InvalidationEngine::EntryWay InvalidationEngine::entry_way(bool downgrade) const {
+InvalidationEngine::EntryWay InvalidationEngine::entry_way(PageKey page, bool downgrade) const {
+  if (keeps_elsewhere(page)) return EntryWay::AtOnce;
   if (invalidator_ != nullptr && !downgrade) return EntryWay::Invalidator;
   return options_.how == InvalidateHow::ZeroLatency ? EntryWay::AtOnce : EntryWay::Walk;
 }
@@ -142,6 +149,7 @@ void InvalidationEngine::disturb(PageKey page, Epoch epoch, bool downgrade) {
     case MissState::Update: overtake_update(page, *miss, epoch, downgrade); break;
     case MissState::Invalidate:
     case MissState::Lookup:
+    case MissState::LeafRead:
     case MissState::Ats: break;
   }
 }
@@ -149,7 +157,7 @@ void InvalidationEngine::disturb(PageKey page, Epoch epoch, bool downgrade) {
 void InvalidationEngine::overtake_update(PageKey page, Miss& miss, Epoch epoch, bool downgrade) {
   using namespace update_note;
   Walk* queued = nullptr;
-  const bool at_once = options_.ideal_migration || entry_way(false) != EntryWay::Walk;
+  const bool at_once = options_.ideal_migration || entry_way(page, false) != EntryWay::Walk;
   walkers_.for_each_of(page, [&](Walk& walk, bool walking) {
     if (walk.kind != WalkKind::Update || (walk.note & kAnswersFault) == 0 || !older(walk.mapping.epoch, epoch)) return;
     if (!walking) {

@@ -1,6 +1,8 @@
 // How a GPU invalidates a page, or makes it read-only, when the host says so.
 //
-//   arrival       a page that a fault has brought here is used once before it leaves: the message waits for that
+//   arrival       a page that a fault has brought here is used once before it leaves: the message waits for that (and,
+//                where a leaf table lies elsewhere, for the answer of a request to it, which may have read the old
+//                mapping)
 //   begins        L1 and L2 TLBs forget the page at once; what is under way for it must not bring the old mapping back:
 //
 //     pending miss is in   the old mapping could come back by        so
@@ -9,6 +11,7 @@
 //     Update               the write of such an answer               a queued one is taken back and faults again; one
 //                                                                    under way is void where the entry does not wait
 //     Invalidate, Lookup   -                                         nothing
+//     LeafRead             -                                         it has waited for the answer
 //
 //   then two things, in any order (Step):
 //     Entry       the local table's entry is invalid, or read-only: by a walk, at once, or when an Invalidator has it
@@ -26,6 +29,7 @@
 #include "translation/gmmu/gmmu_options.h"
 #include "translation/gmmu/gmmu_stats.h"
 #include "translation/gmmu/invalidator.h"
+#include "translation/gmmu/leaf_tables.h"
 #include "translation/gmmu/local_tables.h"
 #include "translation/gmmu/page_access_tracker.h"
 #include "translation/gmmu/page_caches.h"
@@ -63,6 +67,7 @@ class InvalidationEngine {
   InvalidationEngine(Partition& partition, const GmmuOptions& options, const Parts& parts, InvalidationClient& client);
 
   void set_invalidator(Invalidator& invalidator) { invalidator_ = &invalidator; }
+  void set_leaf_tables(const LeafTables& tables) { leaf_tables_ = &tables; }
   Invalidator* invalidator() { return invalidator_; }
 
   /// An Invalidate or Downgrade has come.
@@ -82,7 +87,9 @@ class InvalidationEngine {
   /// Whether one is pending whose entry has not been written.
   bool is_unwritten(PageKey page) const;
   /// Messages that wait here and keep their places in the ingress.
-  std::size_t waiting() const { return deferred_.size() + (invalidator_ == nullptr ? 0 : invalidator_->waiting()); }
+  std::size_t waiting() const {
+    return deferred_.size() - with_misses_ + (invalidator_ == nullptr ? 0 : invalidator_->waiting());
+  }
   bool idle() const { return invalidations_.empty() && deferred_.empty(); }
   std::string describe_waiting() const;
 
@@ -108,11 +115,12 @@ class InvalidationEngine {
     Cycle since = 0;
   };
 
+  bool keeps_elsewhere(PageKey page) const { return leaf_tables_ != nullptr && leaf_tables_->keeps(page); }
   bool defers(PageKey page);
   void begin(const Message& message);
   void begin_ideal(PageKey page, bool downgrade);
   Invalidation shoot_down(const Message& message);
-  EntryWay entry_way(bool downgrade) const;
+  EntryWay entry_way(PageKey page, bool downgrade) const;
   void disturb(PageKey page, Epoch epoch, bool downgrade);
   void overtake_update(PageKey page, Miss& miss, Epoch epoch, bool downgrade);
   void entry_reached(PageKey page, Invalidation& invalidation);
@@ -132,9 +140,11 @@ class InvalidationEngine {
   TranslationOracle* oracle_;
   InvalidationClient& client_;
   Invalidator* invalidator_ = nullptr;
+  const LeafTables* leaf_tables_ = nullptr;
   boost::unordered_flat_map<std::uint64_t, Invalidation> invalidations_;  ///< by page
   boost::unordered_flat_map<std::uint64_t, Deferred> deferred_;           ///< by page: waits for a replay
-  boost::unordered_flat_map<std::uint64_t, std::uint64_t> draining_;      ///< frame → page
+  std::size_t with_misses_ = 0;  ///< deferred ones that wait in the MSHR of their page's miss, not in the ingress
+  boost::unordered_flat_map<std::uint64_t, std::uint64_t> draining_;  ///< frame → page
   HandlerId shot_handler_;
 };
 

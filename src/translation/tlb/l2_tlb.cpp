@@ -286,8 +286,8 @@ std::string L2Tlb::describe_waiting() {
     oldest = entry.payload.since;
     page = entry.line;
   });
-  static constexpr const char* kStates[] = {"a walk",          "an invalidation",   "the host",
-                                            "its table entry", "its second lookup", "the IOMMU"};
+  static constexpr const char* kStates[] = {
+      "a walk", "an invalidation", "the host", "its table entry", "its second lookup", "the IOMMU", "its leaf table"};
   const Miss* miss = pending(page);
   return fmt::format("  L2 TLB: {} misses pending (page {:#x} waits for {} since cycle {}), {} lookups blocked\n",
                      mshrs_.used(), page.number(),

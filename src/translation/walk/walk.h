@@ -23,6 +23,7 @@ struct Walk {
   std::uint8_t hit_level = 0;  ///< where the walk cache let it begin; 0: nowhere
   std::uint8_t known = 0;      ///< lowest level whose entry the walk order found while it waited; 0: none
   bool cut_short = false;      ///< an upper entry was invalid: there is no leaf
+  bool ends_above = false;     ///< the leaf table lies elsewhere: its access is not made here
   bool begins_again = false;   ///< the table has changed under it
   Cycle since = 0;             ///< of a miss, when it was known: those without a place in the queue enter in this order
                                ///< (a write-back: when it was submitted)

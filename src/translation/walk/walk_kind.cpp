@@ -29,7 +29,10 @@ WalkKind add_walk_kind(const WalkKindTraits& traits) {
 
 std::vector<WalkKind> all_walk_kinds() {
   std::vector<WalkKind> kinds;
-  for (std::size_t k = 0; k < detail::walk_kinds.used; ++k) kinds.push_back(static_cast<WalkKind>(k));
+  for (std::size_t k = 0; k < detail::walk_kinds.used; ++k) {
+    const auto kind = static_cast<WalkKind>(k);
+    if (std::string_view(traits_of(kind).name).find('.') == std::string_view::npos) kinds.push_back(kind);
+  }
   const auto of_designs = kinds.begin() + static_cast<std::ptrdiff_t>(WalkKind::FirstOfDesigns);
   std::sort(of_designs, kinds.end(), [](WalkKind a, WalkKind b) {
     return std::string_view(traits_of(a).name) < std::string_view(traits_of(b).name);

@@ -18,7 +18,7 @@ enum class WalkKind : std::uint8_t {
 inline constexpr std::size_t kMostWalkKinds = 16;
 
 struct WalkKindTraits {
-  const char* name = "";  ///< as statistics and timelines show it
+  const char* name = "";  ///< in statistics and timelines; with a dot in it: its design counts such walks itself
   bool writes = false;    ///< at its end the page's entry is written
 };
 
@@ -39,7 +39,7 @@ inline bool is_of_design(WalkKind kind) { return kind >= WalkKind::FirstOfDesign
 /// constant that the design's sources share.
 WalkKind add_walk_kind(const WalkKindTraits& traits);
 
-/// All kinds: the baseline's, then those of designs by name.
+/// Kinds with statistics: the baseline's, then those of designs by name, which count no walks themselves.
 std::vector<WalkKind> all_walk_kinds();
 
 }  // namespace nearfar

@@ -296,7 +296,14 @@ void WalkUnit::begin(Walk& walk) {
 
 /// The access of the walk's level begins at `at`.
 void WalkUnit::access(Walk& walk, WalkEvent* event, Cycle at) {
-  if (walk.level == client_.table(walk.page.pid()).leaf()) walk.at_leaf = at;
+  if (walk.level == client_.table(walk.page.pid()).leaf()) {
+    walk.at_leaf = at;
+    if (!client_.reads_leaf(walk)) {
+      walk.ends_above = true;
+      partition_.schedule(event, access_handler_, at);
+      return;
+    }
+  }
   ++stats_.accesses[static_cast<std::size_t>(walk.kind)];
   if (concurrency_) observe(walk);
   if (access_ != nullptr && access_->access(walk, event, at)) return;
@@ -333,6 +340,11 @@ void WalkUnit::accessed(WalkEvent* event) {
       access_->begins(walk);
     }
     walk_on(walk, event, level, walk.looked_up);
+    return;
+  }
+  if (walk.ends_above) {
+    partition_.pool().release(event);
+    end(walk, level + 1);
     return;
   }
   if (level > table.leaf()) {

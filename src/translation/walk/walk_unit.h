@@ -49,6 +49,8 @@ class WalkClient {
  public:
   virtual ~WalkClient() = default;
   virtual const PageTable& table(Pid pid) const = 0;
+  /// Whether a walk that has reached its leaf table reads the entry there. Else it ends above it.
+  virtual bool reads_leaf(const Walk&) const { return true; }
   /// A walker has taken a request.
   virtual void started(Walk&) {}
   /// The last access of a walk has been made; the walk is gone afterwards.
@@ -119,6 +121,8 @@ class WalkUnit {
   bool present(unsigned level, PageKey page) const {
     return upper_ == UpperLevels::Prebuilt || table(page).present(level, page.number());
   }
+  /// Whether a walk would make its last access here.
+  bool reads_leaf(const Walk& walk) const { return client_.reads_leaf(walk); }
   /// No request that writes the page's entry is walking.
   bool may_start(const Walk& walk) const;
 
