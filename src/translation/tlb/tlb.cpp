@@ -4,7 +4,9 @@
 #include <cassert>
 #include <cstring>
 
-#if defined(__SSE2__)
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -33,6 +35,17 @@ std::uint32_t Tlb::find(PageKey page) const {
   const std::uint32_t* tags = &tags_[first];
   const auto is_here = [&](std::uint32_t way) { return tags[way] == tag && entries_[first + way].page == page; };
   std::uint32_t way = 0;
+#if defined(__AVX2__)
+  const __m256i eight_wanted = _mm256_set1_epi32(static_cast<int>(tag));
+  for (; way + 8 <= ways_; way += 8) {
+    const __m256i eight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tags + way));
+    auto hits = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(eight, eight_wanted))));
+    for (; hits != 0; hits &= hits - 1) {
+      const std::uint32_t hit = way + static_cast<std::uint32_t>(std::countr_zero(hits));
+      if (is_here(hit)) return last_ = first + hit;
+    }
+  }
+#endif
 #if defined(__SSE2__)
   const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
   for (; way + 4 <= ways_; way += 4) {
