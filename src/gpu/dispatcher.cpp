@@ -128,7 +128,7 @@ bool Dispatcher::start_one(unsigned cu) {
 /// Workgroups go round robin over the compute units until none has room or none is left.
 void Dispatcher::start_groups() {
   const auto units = static_cast<unsigned>(cus_.size());
-  for (unsigned refused = 0; refused < units;) {
+  for (unsigned refused = 0; refused < units && groups_left();) {
     const unsigned cu = next_cu_;
     next_cu_ = (next_cu_ + 1) % units;
     refused = start_one(cu) ? 0 : refused + 1;
@@ -150,8 +150,7 @@ void Dispatcher::group_done(unsigned cu) {
 /// here.
 void Dispatcher::try_release() {
   if (!running_ || writing_stores_ || running_groups_ != 0 || more_may_come_) return;
-  if (share_ && !share_->empty()) return;
-  if (next_granted_ < granted_.size()) return;
+  if (groups_left()) return;
   if (timeline_ != nullptr) timeline_->groups_ended();
   const bool settled = std::all_of(cus_.begin(), cus_.end(),
                                    [](const ComputeUnit& cu) { return cu.load_store().stores_outstanding() == 0; });

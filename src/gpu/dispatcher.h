@@ -52,6 +52,8 @@ class Dispatcher final : public GroupListener {
   void acquire();
   void take_share(const Process& process, const Launch& launch);
   void start_groups();
+  /// Workgroups that are this GPU's and have not been started.
+  bool groups_left() const { return share_ ? !share_->empty() : next_granted_ < granted_.size(); }
   bool start_one(unsigned cu);
   std::optional<std::uint64_t> next_group(unsigned cu);
   void try_release();

@@ -26,19 +26,17 @@ void GpuL1Cache::send(LineRequest* request, RequestKind kind, PhysLine first, st
 L1MshrFile::Arrival GpuL1Cache::fill(PhysPage page, std::uint64_t lines) {
   if (covered()) note_fill(page, lines);
   const L1MshrFile::Arrival arrival = pending().take(page, lines);
-  const auto count = static_cast<std::uint32_t>(std::popcount(lines));
-  stats().fills += count;
-  const bool keeps = may_keep(page);
-  for (std::uint64_t rest = lines; rest != 0; rest &= rest - 1) {
+  stats().fills += static_cast<std::uint32_t>(std::popcount(lines));
+  const std::uint64_t kept = may_keep(page) ? arrival.kept : 0;
+  if (kept != 0) keep_page(page);
+  // Who does not watch is not interested in the others.
+  for (std::uint64_t rest = context_.watch == nullptr ? kept : lines; rest != 0; rest &= rest - 1) {
     const PhysLine line{page, static_cast<unsigned>(std::countr_zero(rest))};
-    const bool keep = keeps && (arrival.kept >> line.index() & 1) != 0;
+    const bool keep = (kept & rest & -rest) != 0;
     const TagArray::Slot slot = keep ? install(line) : TagArray::kNone;
     if (context_.watch != nullptr) context_.watch->filled(unit_, line, keep ? &images_[slot] : nullptr);
   }
-  if (context_.tracker != nullptr) {
-    context_.tracker->add_lines(page, lines);
-    context_.tracker->leave(page, count);
-  }
+  if (context_.tracker != nullptr) context_.tracker->lines_came(page, lines);
   return arrival;
 }
 

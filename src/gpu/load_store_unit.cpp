@@ -369,6 +369,8 @@ void LoadStoreUnit::run_translated() {
 /// asked for together. Stalls where something for that is missing.
 bool LoadStoreUnit::load_page(PageAccess& page) {
   const bool is_atomic = page.is_atomic();
+  // What it begins to ask for itself does not count: each line comes once.
+  const std::uint64_t pending = l1_.pending().lines_of(page.page);
   Outgoing missing;
   std::uint64_t hits = 0;
   Cycle hit_at = 0;
@@ -382,8 +384,8 @@ bool LoadStoreUnit::load_page(PageAccess& page) {
       if (context_.watch != nullptr) l1_.watch_hit(page.virtual_page, line, slot);
       continue;
     }
-    if (L1MshrFile::Group* pending = l1_.pending().find(line)) {
-      if (!merge(page, *pending, line)) break;
+    if ((pending & page.lines & -page.lines) != 0) {
+      if (!merge(page, *l1_.pending().find(line), line)) break;
       continue;
     }
     if (!take_mshr(page, line, missing)) break;
@@ -499,6 +501,7 @@ void LoadStoreUnit::lines_done(Wavefront& wave, unsigned load, unsigned lines) {
 
 bool LoadStoreUnit::store_page(PageAccess& page) {
   const Cycle latency = context_.spec.l1v.latency;
+  const std::uint64_t pending = l1_.pending().lines_of(page.page);
   Outgoing stores;
   std::uint32_t sent = 0;
   for (; page.lines != 0; page.lines &= page.lines - 1) {
@@ -516,8 +519,8 @@ bool LoadStoreUnit::store_page(PageAccess& page) {
     const std::uint64_t bit = std::uint64_t{1} << line.index();
     if (slot != TagArray::kNone) {
       ++l1_.stats().store_hits;
-    } else if (L1MshrFile::Group* pending = l1_.pending().find(line)) {
-      l1_.poison(*pending, line);  // what is on its way is older than this store
+    } else if ((pending & bit) != 0) {
+      l1_.poison(*l1_.pending().find(line), line);  // what is on its way is older than this store
     }
     const ByteMask mask = bytes_written(page, bit);
     if (context_.watch != nullptr) {

@@ -144,7 +144,9 @@ void FunctionalGpu::load_scalar(VirtAddr address, L1Cache& l1) {
 
 void FunctionalGpu::fill(PhysLine line, L1Cache& l1) {
   ++l1.stats().fills;
-  if (keeps_remote_ || line.device() == device_) l1.install(line);
+  if (!keeps_remote_ && line.device() != device_) return;
+  l1.keep_page(line.page());
+  l1.install(line);
 }
 
 void FunctionalGpu::fence(Scope scope, L1Cache& l1) {

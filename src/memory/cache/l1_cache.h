@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstdint>
 
 #include "memory/cache/cache_spec.h"
@@ -63,21 +64,25 @@ class L1Cache {
   // Where victims leave at the miss (`victim: at_miss`), a line that is asked for and will be kept has a way reserved.
   bool reserves_ways() const { return reserves_; }
   bool can_reserve_way(PhysLine line) const { return tags_.can_reserve(key(line)); }
-  void reserve_way(PhysLine line) { tags_.reserve(choose_victim(line)); }
+  void reserve_way(PhysLine line) { tags_.reserve(choose_victim(tags_.place(key(line)))); }
   void give_way_up(PhysLine line) { tags_.unreserve(tags_.reserved(key(line))); }
 
-  /// Keeps a line that has arrived; the answer is its slot.
+  /// Keeps a line that has arrived, of a page of which that has been said; the answer is its slot.
   TagArray::Slot install(PhysLine line) {
-    const TagArray::Slot slot = reserves_ ? tags_.reserved(key(line)) : choose_victim(line);
-    tags_.fill(slot, key(line));
-    pages_[page_bit(line.page()) / 64] |= std::uint64_t{1} << page_bit(line.page()) % 64;
+    assert(may_hold(line.page()));
+    const TagArray::Place place = tags_.place(key(line));
+    const TagArray::Slot slot = reserves_ ? tags_.reserved(place) : choose_victim(place);
+    tags_.fill(slot, place);
     return slot;
   }
+  /// Lines of a page will be kept.
+  void keep_page(PhysPage page) { pages_[page_bit(page) / 64] |= std::uint64_t{1} << page_bit(page) % 64; }
 
   /// Drops these lines of a page.
   void drop(PhysPage page, std::uint64_t lines) {
     // Few pages are in any one L1: those that cannot be are not searched for line by line.
-    if ((pages_[page_bit(page) / 64] >> page_bit(page) % 64 & 1) == 0) return;
+    if (!may_hold(page)) return;
+    if (coverage_ == nullptr && holds_none(page, lines)) return;
     for (; lines != 0; lines &= lines - 1) {
       const PhysLine line{page, static_cast<unsigned>(std::countr_zero(lines))};
       if (coverage_ != nullptr) note(L1Event::Drop, line);
@@ -127,12 +132,21 @@ class L1Cache {
     const std::uint64_t low = held & ((std::uint64_t{1} << high_device_) - 1);
     return PhysLine{low | held >> high_device_ << kHighDevice};
   }
-  TagArray::Slot choose_victim(PhysLine line) {
-    const TagArray::Slot slot = tags_.victim(key(line));
+  /// Whether none of many lines is held, where all have one tag: then all sets are searched in less time than each line
+  /// is. False says nothing.
+  bool holds_none(PhysPage page, std::uint64_t lines) const {
+    if (static_cast<std::uint64_t>(std::popcount(lines)) < tags_.sets() / 2) return false;
+    const TagArray::Place first = tags_.place(key(PhysLine{page, 0}));
+    const TagArray::Place last = tags_.place(key(PhysLine{page, (1U << kLineIndexBits) - 1}));
+    return first.tag == last.tag && !tags_.any_with_tag(first);
+  }
+  TagArray::Slot choose_victim(const TagArray::Place& place) {
+    const TagArray::Slot slot = tags_.victim(place);
     if (coverage_ != nullptr && tags_.valid(slot)) note(L1Event::Replacement, line_of(slot));
     return slot;
   }
   void note_all(L1Event event);
+  bool may_hold(PhysPage page) const { return (pages_[page_bit(page) / 64] >> page_bit(page) % 64 & 1) != 0; }
   static unsigned page_bit(PhysPage page) { return static_cast<unsigned>(page.value * 0x9e3779b97f4a7c15ULL >> 56); }
 
   TagArray tags_;

@@ -111,13 +111,15 @@ class L1MshrFile {
 
   /// Frees the registers of lines that have come, which are of one group. Who merged is to be given back.
   Arrival take(PhysPage page, std::uint64_t lines) {
-    Group& group = *find(page, lines);
+    std::uint16_t* link = &buckets_[bucket(page)];
+    while (groups_[*link].page != page || (groups_[*link].lines & lines) != lines) link = &groups_[*link].chain;
+    Group& group = groups_[*link];
     Arrival arrival{lines & ~group.poisoned, group.issued, group.target, {}};
     group.lines &= ~lines;
     used_ -= static_cast<std::uint32_t>(std::popcount(lines));
     if (group.lines == 0) {
       arrival.merged = group.merged;
-      release(group);
+      release(*link);
     } else if (!group.merged.empty()) {
       split(group, lines, arrival.merged);
     }
@@ -149,11 +151,11 @@ class L1MshrFile {
 
   std::size_t bucket(PhysPage page) const { return (page.value * 0x9e3779b97f4a7c15ULL >> 40) & bucket_mask_; }
 
-  void release(Group& group) {
-    const auto index = static_cast<std::uint16_t>(&group - groups_.data());
-    std::uint16_t* link = &buckets_[bucket(group.page)];
-    while (*link != index) link = &groups_[*link].chain;
-    *link = group.chain;
+  /// Frees the group that a link of a bucket's chain names.
+  void release(std::uint16_t& link) {
+    const std::uint16_t index = link;
+    Group& group = groups_[index];
+    link = group.chain;
     group.merged = {};
     group.chain = free_;
     free_ = index;

@@ -96,6 +96,7 @@ void L2Cache::serve(LineRequest* group, bool remote, Spacing arrivals) {
   const Cycle now = partition_.now();
   const PhysPage page = group->line.page();
   Results results;
+  results.lookup = lookup_latency(remote);
   if (remote && !group->one_line()) results.spacing = client_.reply_spacing(*group);
   std::uint32_t acted = 0;
   unsigned i = 0;
@@ -106,9 +107,9 @@ void L2Cache::serve(LineRequest* group, bool remote, Spacing arrivals) {
     LineRequestQueue& queue = remote ? bank.remote : bank.own;
     if (queue.empty()) {
       const Cycle extra = pass_port(bank, now + arrivals.at(i)) - now;
-      lookup_ends_ = extra + lookup_latency(remote);
+      lookup_ends_ = extra + results.lookup;
       const Outcome outcome = act(bank, *group, remote, whole);
-      if (outcome != Outcome::Stall) {
+      if (outcome != Outcome::Stall) [[likely]] {
         ++acted;
         if (lookups_.on()) lookups_.time(*group, lookup_ends_ - arrivals.at(i));
         if (!remote) release(bank);
@@ -119,15 +120,14 @@ void L2Cache::serve(LineRequest* group, bool remote, Spacing arrivals) {
     }
     if (coverage_ != nullptr) cover_wait(bank, *group, remote, whole);
     ++stats_.stalled_requests;
+    if (group->one_line()) {
+      queue.push(group);
+      return;
+    }
     queue.push(part_with_masks(*group, rest & -rest));
   }
   if (remote && acted != 0) client_.requests_taken(*group, acted);
   settle(group, remote, results);
-}
-
-L2Cache::Outcome L2Cache::act(Bank& bank, const LineRequest& request, bool remote, bool whole) {
-  if (request.line.device() != partition_.device()) return act_on_remote_line(bank, request, whole);
-  return act_at_home(bank, request, remote, whole);
 }
 
 /// Whether a store writes all bytes of a line, which is the first or the last of its group, or both, or neither.
@@ -152,22 +152,28 @@ const ByteMask& L2Cache::bytes_written(const LineRequest& store) const {
 /// Takes down what the line of a request has come to, `extra` cycles from now.
 void L2Cache::note(const LineRequest& request, Outcome outcome, Cycle extra, Results& results) {
   const std::uint64_t line = std::uint64_t{1} << request.line.index();
-  const Cycle lookup = lookup_latency(is_remote(request));
   if (outcome == Outcome::Hit) {
-    results.hits.add(line, extra + lookup + data_latency_, results.spacing);
+    results.hits.add(line, extra + results.lookup + data_latency_, results.spacing);
     return;
   }
   if (outcome == Outcome::Forwarded) {
     results.forwarded[request.writes() ? 0 : fill_].add(line, extra + tag_latency_, Spacing());
     return;
   }
-  if (request.kind == RequestKind::Write) results.performed.add(line, extra + lookup, results.spacing);
+  if (request.kind == RequestKind::Write) results.performed.add(line, extra + results.lookup, results.spacing);
   if (outcome == Outcome::Missed) ask_memory(request, extra, results);
+}
+
+/// Asks memory for the lines that are still to be asked for. True where that is all there is to a group.
+bool L2Cache::settle_misses(LineRequest* group, Results& results) {
+  const bool all = results.missing.mask == group->mask && group->kind != RequestKind::Write;
+  send_missing(all ? group : part(*group, results.missing.mask), results);
+  return all;
 }
 
 /// Sends what the lines of a group have come to on its way, and takes the group.
 void L2Cache::settle(LineRequest* group, bool remote, Results& results) {
-  if (results.missing.mask != 0) send_missing(*group, results);
+  if (results.missing.mask != 0 && settle_misses(group, results)) return;
   const Batch& performed = results.performed;
   if (performed.mask != 0) {
     if (remote) {
@@ -195,7 +201,7 @@ void L2Cache::settle(LineRequest* group, bool remote, Results& results) {
   }
   group->mask = hits.mask;
   if (counts_latency(*group)) {
-    const Cycle lookup = lookup_latency(remote) + data_latency_;
+    const Cycle lookup = results.lookup + data_latency_;
     latency_.home += hits.count() * lookup;
     latency_.home_wait += hits.count() * (since_stage_start(partition_.now(), *group) + hits.due - lookup);
   }
@@ -231,16 +237,10 @@ LineRequest* L2Cache::part_with_masks(const LineRequest& group, std::uint64_t ma
   return lines;
 }
 
-void L2Cache::discard(LineRequest* request) {
-  if (request->kind == RequestKind::Write) masks_.release(partition_.device(), as_store(*request).masks);
-  partition_.pool().release(request);
-}
-
 void L2Cache::on_hit(LineRequest* request) { client_.lines_served(request); }
 
-/// What is in a slot leaves: to memory if it is dirty.
-void L2Cache::make_room(Bank& bank, TagArray::Slot slot) {
-  if (!bank.tags.valid(slot)) return;
+/// The line in a slot leaves: to memory if it is dirty.
+void L2Cache::evict(Bank& bank, TagArray::Slot slot) {
   if (timeline_ != nullptr) trace_eviction(bank, slot);
   if ((bank.tags.state(slot) & kRemote) != 0) {
     ++remote_stats_.evictions;
@@ -271,8 +271,8 @@ void L2Cache::make_room(Bank& bank, TagArray::Slot slot) {
 
 /// `victim: at_miss`: the victim of a miss to memory leaves, and its way stays reserved for the line. False where all
 /// ways of the set are reserved, or memory has no room for a dirty victim.
-bool L2Cache::reserve_way(Bank& bank, PhysLine line) {
-  const TagArray::Slot slot = bank.tags.victim(key(line));
+bool L2Cache::reserve_way(Bank& bank, const TagArray::Place& place) {
+  const TagArray::Slot slot = bank.tags.victim(place);
   if (slot == TagArray::kNone) return false;
   const bool dirty = bank.tags.valid(slot) && (bank.tags.state(slot) & kDirty) != 0;
   if (dirty && !dram_->can_write(line_of(bank, slot))) return false;
@@ -292,13 +292,12 @@ void L2Cache::release(Bank& bank) {
 void L2Cache::wake(Bank& bank) {
   bool moved = true;
   while (moved) {
-    moved = bank.remote_mshrs < remote_mshr_limit_ && wake_one(bank, bank.remote, true);
-    moved |= bank.own_mshrs < mshr_limit_ && wake_one(bank, bank.own, false);
+    moved = !bank.remote.empty() && bank.remote_mshrs < remote_mshr_limit_ && wake_one(bank, bank.remote, true);
+    moved |= !bank.own.empty() && bank.own_mshrs < mshr_limit_ && wake_one(bank, bank.own, false);
   }
 }
 
 bool L2Cache::wake_one(Bank& bank, LineRequestQueue& queue, bool remote) {
-  if (queue.empty()) return false;
   LineRequest* request = queue.front();
   const Cycle now = partition_.now();
   lookup_ends_ = std::max(now, bank.port_free) - now + lookup_latency(remote);
@@ -312,6 +311,7 @@ bool L2Cache::wake_one(Bank& bank, LineRequestQueue& queue, bool remote) {
     release(bank);
   }
   Results results;
+  results.lookup = lookup_latency(remote);
   const Cycle extra = pass_port(bank, now) - now;
   if (timeline_ != nullptr) trace(bank, *request, outcome, extra);
   note(*request, outcome, extra, results);

@@ -309,9 +309,12 @@ class L2Cache final : public LowerLevel, public DramClient {
     std::uint64_t pending = 0;
   };
   PageLines& in_page(PhysPage page) {
-    if (page.frame() >= pages_.size()) pages_.resize(page.frame() + page.frame() / 2 + 64);
+    if (page.frame() >= pages_.size()) [[unlikely]] {
+      grow_pages(page.frame());
+    }
     return pages_[page.frame()];
   }
+  [[gnu::noinline]] void grow_pages(std::uint64_t frame) { pages_.resize(frame + frame / 2 + 64); }
   // States of a slot.
   static constexpr std::uint8_t kDirty = 1;
   static constexpr std::uint8_t kRemote = 2;   ///< its line has its home elsewhere
@@ -332,6 +335,7 @@ class L2Cache final : public LowerLevel, public DramClient {
   };
   /// What a group has come to so far.
   struct Results {
+    Cycle lookup = 0;                ///< what takes hit or miss to be known
     Spacing spacing;                 ///< of the replies
     Batch hits;                      ///< due in cycles from now
     Batch performed;                 ///< writes; the same
@@ -359,19 +363,33 @@ class L2Cache final : public LowerLevel, public DramClient {
   Cycle lookup_latency(bool remote) const { return remote ? remote_tag_latency_ : tag_latency_; }
   bool is_remote(const LineRequest& request) const { return request.requester() != partition_.device(); }
 
+  /// Where a line at home here has its tag.
+  TagArray::Place place_of(const Bank& bank, PhysLine line) const { return bank.tags.place(key(line)); }
+
   // l2_cache.cpp: requests, whatever they are for.
   Cycle pass_port(Bank& bank, Cycle arrival);
   void serve(LineRequest* group, bool remote, Spacing arrivals);
-  Outcome act(Bank& bank, const LineRequest& request, bool remote, bool whole);
+  Outcome act(Bank& bank, const LineRequest& request, bool remote, bool whole) {
+    if (request.line.device() != partition_.device()) return act_on_remote_line(bank, request, whole);
+    return act_at_home(bank, request, remote, whole);
+  }
   void note(const LineRequest& request, Outcome outcome, Cycle extra, Results& results);
+  bool settle_misses(LineRequest* group, Results& results);
   void settle(LineRequest* group, bool remote, Results& results);
   LineRequest* part(const LineRequest& request, std::uint64_t mask);
   LineRequest* part_with_masks(const LineRequest& group, std::uint64_t mask);
-  void discard(LineRequest* request);
+  void discard(LineRequest* request) {
+    if (request->kind == RequestKind::Write) masks_.release(partition_.device(), as_store(*request).masks);
+    partition_.pool().release(request);
+  }
   bool writes_whole(const LineRequest& request, bool first, bool last) const;
   const ByteMask& bytes_written(const LineRequest& store) const;
-  void make_room(Bank& bank, TagArray::Slot slot);
-  bool reserve_way(Bank& bank, PhysLine line);
+  /// What is in a slot leaves.
+  void make_room(Bank& bank, TagArray::Slot slot) {
+    if (bank.tags.valid(slot)) evict(bank, slot);
+  }
+  void evict(Bank& bank, TagArray::Slot slot);
+  bool reserve_way(Bank& bank, const TagArray::Place& place);
   void release(Bank& bank);
   void wake(Bank& bank);
   bool wake_one(Bank& bank, LineRequestQueue& queue, bool remote);
@@ -379,15 +397,23 @@ class L2Cache final : public LowerLevel, public DramClient {
 
   // l2_home.cpp: lines at home here.
   Outcome act_at_home(Bank& bank, const LineRequest& request, bool remote, bool whole);
-  Outcome write(Bank& bank, const LineRequest& request, bool remote, bool whole);
-  Outcome miss(Bank& bank, const LineRequest& request, bool remote);
-  void install(Bank& bank, TagArray::Slot slot, PhysLine line);
-  void make_dirty(Bank& bank, TagArray::Slot slot);
-  void order(const LineRequest& request);
+  Outcome write(Bank& bank, const LineRequest& request, const TagArray::Place& place, bool remote, bool whole);
+  Outcome miss(Bank& bank, const LineRequest& request, const TagArray::Place& place, bool remote);
+  void install(Bank& bank, TagArray::Slot slot, const TagArray::Place& place, PhysLine line);
+  static void make_dirty(Bank& bank, TagArray::Slot slot) {
+    std::uint8_t& state = bank.tags.state(slot);
+    if ((state & kDirty) == 0) ++bank.dirty;
+    state |= kDirty;
+  }
+  /// A request has its place in the order of its line: the directory acts, and the oracle sees it.
+  void order(const LineRequest& request) {
+    if (observer_ != nullptr || watch_ != nullptr) show_order(request);
+  }
+  void show_order(const LineRequest& request);
   void watch_performed(Bank& bank, TagArray::Slot slot, const LineRequest& request);
   void ask_memory(const LineRequest& request, Cycle extra, Results& results);
-  void send_missing(const LineRequest& request, Results& results);
-  void charge_lookup(const LineRequest& request, std::uint64_t lines, Cycle lookup);
+  void send_missing(LineRequest* lines, Results& results);
+  void charge_lookup(const LineRequest& request, Cycle tags, Cycle waited);
   void on_fill(LineRequest* request);
   void fill(Bank& bank, LineRequest& request);
   void apply(Bank& bank, TagArray::Slot slot, const LineRequest& request);

@@ -10,9 +10,10 @@ namespace nearfar {
 /// A request acts on its line.
 L2Cache::Outcome L2Cache::act_at_home(Bank& bank, const LineRequest& request, bool remote, bool whole) {
   if (coverage_ != nullptr) cover_request(bank, request, remote, whole);
-  if (request.kind == RequestKind::Write) return write(bank, request, remote, whole);
-  const TagArray::Slot slot = bank.tags.find(key(request.line));
-  if (slot == TagArray::kNone) return miss(bank, request, remote);
+  const TagArray::Place place = place_of(bank, request.line);
+  if (request.kind == RequestKind::Write) return write(bank, request, place, remote, whole);
+  const TagArray::Slot slot = bank.tags.find(place);
+  if (slot == TagArray::kNone) return miss(bank, request, place, remote);
   bank.tags.touch(slot);
   if (request.kind == RequestKind::Atomic) {
     ++stats_.atomics;
@@ -23,17 +24,11 @@ L2Cache::Outcome L2Cache::act_at_home(Bank& bank, const LineRequest& request, bo
   }
   if (lookups_.on()) lookups_.hit(request, remote);
   order(request);
-  watch_performed(bank, slot, request);
+  if (watch_ != nullptr) watch_performed(bank, slot, request);
   return Outcome::Hit;
 }
 
-void L2Cache::make_dirty(Bank& bank, TagArray::Slot slot) {
-  if ((bank.tags.state(slot) & kDirty) == 0) ++bank.dirty;
-  bank.tags.state(slot) |= kDirty;
-}
-
-/// A request has its place in the order of its line: the directory acts, and the oracle sees it.
-void L2Cache::order(const LineRequest& request) {
+void L2Cache::show_order(const LineRequest& request) {
   if (request.kind == RequestKind::TableRead) return;
   if (observer_ != nullptr) observer_->ordered(request, lookup_ends_);
   if (watch_ == nullptr) return;
@@ -44,7 +39,7 @@ void L2Cache::order(const LineRequest& request) {
 
 /// The oracle sees that a request has reached the data of its line.
 void L2Cache::watch_performed(Bank& bank, TagArray::Slot slot, const LineRequest& request) {
-  if (watch_ == nullptr || request.kind == RequestKind::TableRead) return;
+  if (request.kind == RequestKind::TableRead) return;
   const DeviceId requester = request.requester();
   if (request.writes()) watch_->write_applied(requester, request.record, request.line, bank.images[slot]);
   if (request.kind != RequestKind::Write) {
@@ -52,8 +47,9 @@ void L2Cache::watch_performed(Bank& bank, TagArray::Slot slot, const LineRequest
   }
 }
 
-L2Cache::Outcome L2Cache::write(Bank& bank, const LineRequest& request, bool remote, bool whole) {
-  const TagArray::Slot slot = bank.tags.find(key(request.line));
+L2Cache::Outcome L2Cache::write(Bank& bank, const LineRequest& request, const TagArray::Place& place, bool remote,
+                                bool whole) {
+  const TagArray::Slot slot = bank.tags.find(place);
   if (slot != TagArray::kNone) {
     ++stats_.writes;
     ++stats_.write_hits;
@@ -61,31 +57,31 @@ L2Cache::Outcome L2Cache::write(Bank& bank, const LineRequest& request, bool rem
     bank.tags.touch(slot);
     make_dirty(bank, slot);
     order(request);
-    watch_performed(bank, slot, request);
+    if (watch_ != nullptr) watch_performed(bank, slot, request);
     return Outcome::Done;
   }
-  if (!whole || bank.mshrs.find(request.line) != nullptr) return miss(bank, request, remote);
+  if (!whole || bank.mshrs.find(request.line) != nullptr) return miss(bank, request, place, remote);
   // A whole line needs nothing from memory, but its victim may need room there.
-  const TagArray::Slot victim = bank.tags.victim(key(request.line));
+  const TagArray::Slot victim = bank.tags.victim(place);
   if (victim == TagArray::kNone) return Outcome::Stall;
   const bool dirty = bank.tags.valid(victim) && (bank.tags.state(victim) & kDirty) != 0;
   if (dirty && !dram_->can_write(line_of(bank, victim))) return Outcome::Stall;
   ++stats_.writes;
   if (lookups_.on()) lookups_.miss(request, remote);
-  install(bank, victim, request.line);
+  install(bank, victim, place, request.line);
   make_dirty(bank, victim);
   if (watch_ != nullptr) bank.images[victim] = DataWatch::undefined();
   order(request);
-  watch_performed(bank, victim, request);
+  if (watch_ != nullptr) watch_performed(bank, victim, request);
   return Outcome::Done;
 }
 
-L2Cache::Outcome L2Cache::miss(Bank& bank, const LineRequest& request, bool remote) {
+L2Cache::Outcome L2Cache::miss(Bank& bank, const LineRequest& request, const TagArray::Place& place, bool remote) {
   Mshrs::Entry* pending = bank.mshrs.find(request.line);
   std::uint32_t& used = remote ? bank.remote_mshrs : bank.own_mshrs;
   if (pending == nullptr && used >= (remote ? remote_mshr_limit_ : mshr_limit_)) return Outcome::Stall;
   const bool reserves = spec_.victim == VictimTime::AtMiss;
-  if (pending == nullptr && reserves && !reserve_way(bank, request.line)) return Outcome::Stall;
+  if (pending == nullptr && reserves && !reserve_way(bank, place)) return Outcome::Stall;
 
   switch (request.kind) {
     case RequestKind::Write: ++stats_.writes; break;
@@ -118,20 +114,20 @@ L2Cache::Outcome L2Cache::miss(Bank& bank, const LineRequest& request, bool remo
 }
 
 /// Puts a line into a slot; what was there leaves.
-void L2Cache::install(Bank& bank, TagArray::Slot slot, PhysLine line) {
+void L2Cache::install(Bank& bank, TagArray::Slot slot, const TagArray::Place& place, PhysLine line) {
   make_room(bank, slot);
-  bank.tags.fill(slot, key(line));
+  bank.tags.fill(slot, place);
   if (lookups_.on()) lookups_.kept(line);
   if (follows_pages_) in_page(line.page()).held |= std::uint64_t{1} << line.index();
 }
 
 void L2Cache::ask_memory(const LineRequest& request, Cycle extra, Results& results) {
   const std::uint64_t line = std::uint64_t{1} << request.line.index();
-  const Cycle lookup = extra + lookup_latency(is_remote(request));
+  const Cycle lookup = extra + results.lookup;
   const Cycle complete = dram_->book_read(request.line);
   if (complete == kNever) {
     LineRequest* single = part(request, line);
-    charge_lookup(*single, 1, lookup);
+    charge_lookup(*single, results.lookup, extra);
     single->stage_start = static_cast<std::uint32_t>(partition_.now() + lookup);
     dram_->read(single->line, single, fill_handler_, lookup);
     return;
@@ -140,28 +136,25 @@ void L2Cache::ask_memory(const LineRequest& request, Cycle extra, Results& resul
   const Cycle ready = complete + lookup;
   const Cycle due = Batch::due_of(ready, results.spacing.at(missing.count()));
   if (missing.mask != 0 && (due > missing.due + kTogether || missing.due > due + kTogether)) {
-    send_missing(request, results);
+    send_missing(part(request, missing.mask), results);
   }
   if (missing.mask == 0) results.missing_extra = extra;
   missing.add(line, ready, results.spacing);
 }
 
 /// The lines that memory is asked for together will fill together.
-void L2Cache::send_missing(const LineRequest& request, Results& results) {
-  const Cycle lookup = results.missing_extra + lookup_latency(is_remote(request));
-  LineRequest* lines = part(request, results.missing.mask);
-  charge_lookup(*lines, results.missing.count(), lookup);
-  lines->stage_start = static_cast<std::uint32_t>(partition_.now() + lookup);
+void L2Cache::send_missing(LineRequest* lines, Results& results) {
+  charge_lookup(*lines, results.lookup, results.missing_extra);
+  lines->stage_start = static_cast<std::uint32_t>(partition_.now() + results.missing_extra + results.lookup);
   partition_.schedule(lines, fill_handler_, results.missing.due);
   results.missing = {};
 }
 
 /// The lookup of lines that go on, from their arrival: the tags' own time, and what they waited for it.
-void L2Cache::charge_lookup(const LineRequest& request, std::uint64_t lines, Cycle lookup) {
+void L2Cache::charge_lookup(const LineRequest& request, Cycle tags, Cycle waited) {
   if (!counts_latency(request)) return;
-  const Cycle tags = lookup_latency(is_remote(request));
-  latency_.home += lines * tags;
-  latency_.home_wait += lines * (lookup - tags);
+  latency_.home += request.lines() * tags;
+  latency_.home_wait += request.lines() * waited;
 }
 
 void L2Cache::on_fill(LineRequest* request) {
@@ -182,8 +175,9 @@ void L2Cache::fill(Bank& bank, LineRequest& request) {
   Mshrs::Entry* pending = bank.mshrs.find(request.line);
   request.record = pending->payload.record;
   const bool reserved = spec_.victim == VictimTime::AtMiss;
-  const TagArray::Slot slot = reserved ? bank.tags.reserved(key(request.line)) : bank.tags.victim(key(request.line));
-  install(bank, slot, request.line);
+  const TagArray::Place place = place_of(bank, request.line);
+  const TagArray::Slot slot = reserved ? bank.tags.reserved(place) : bank.tags.victim(place);
+  install(bank, slot, place, request.line);
   if (watch_ != nullptr) bank.images[slot] = watch_->fetched(request.line);
   LineRequestQueue waiting = pending->payload.waiting;
   const bool flush = pending->payload.flush;
@@ -208,9 +202,10 @@ void L2Cache::fill(Bank& bank, LineRequest& request) {
 
 void L2Cache::apply(Bank& bank, TagArray::Slot slot, const LineRequest& request) {
   if (request.writes()) make_dirty(bank, slot);
+  if (watch_ == nullptr) return;
   if (request.kind != RequestKind::Write) {
     watch_performed(bank, slot, request);
-  } else if (watch_ != nullptr) {
+  } else {
     watch_->kept_write_applied(request.record, request.line, bank.images[slot]);
   }
 }

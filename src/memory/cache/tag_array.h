@@ -1,10 +1,11 @@
 // A set-associative array of tags: which lines a cache holds, and which one leaves next. No timing.
 //
-// Small and local, since it is what a run touches most: a set is one block of tags (compared four or eight at a time),
-// one byte of age a way (exact LRU order: the ages of a set are a permutation) and one byte of state a way. A tag is
-// the key divided by the number of sets, so a key is recovered from its slot. Tags have two bytes where that tells the
-// keys apart, which puts a set of 16 ways into one line of the host's cache, else four. A design's replacement policy
-// is asked where there is one; else nothing here is a virtual call.
+// Small and local, since it is what a run touches most: a set is one block of tags (compared four, eight or sixteen at
+// a time), one byte of age a way (exact LRU order: the ages of a set are a permutation) and one byte of state a way. A
+// tag is the key divided by the number of sets, so a key is recovered from its slot. Tags have two bytes where that
+// tells the keys apart, which puts a set of 16 ways into one line of the host's cache, else four. A design's
+// replacement policy is asked where there is one; else nothing here is a virtual call. Who looks a key up and then
+// fills its slot finds its place once.
 #pragma once
 
 #include <cassert>
@@ -14,7 +15,9 @@
 #include <utility>
 #include <vector>
 
-#if defined(__SSE2__)
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -44,10 +47,32 @@ class TagArray {
   std::uint64_t sets() const { return sets_; }
   std::uint32_t ways() const { return ways_; }
 
-  /// The slot that holds `key`, or kNone. Does not count as a use.
-  Slot find(std::uint64_t key) const {
-    const Place p = place(key);
-    return find_tag(p.set, p.tag);
+  /// Where a key belongs: its set, and its tag there.
+  struct Place {
+    std::uint64_t set;
+    std::uint32_t tag;
+  };
+  Place place(std::uint64_t key) const {
+    if (set_shift_ >= 0) {
+      const std::uint64_t upper = key >> set_shift_;
+      const std::uint64_t low = hash_ == IndexHash::Xor ? key ^ mix(upper) : key;
+      return {low & (sets_ - 1), static_cast<std::uint32_t>(upper)};
+    }
+    const std::uint64_t upper = key / sets_;
+    const std::uint64_t low = key % sets_;
+    return {hash_ == IndexHash::Xor ? (low + mix(upper)) % sets_ : low, static_cast<std::uint32_t>(upper)};
+  }
+
+  /// The slot that holds a key, or kNone. Does not count as a use.
+  Slot find(const Place& p) const { return find_tag(p.set, p.tag); }
+  Slot find(std::uint64_t key) const { return find(place(key)); }
+
+  /// Whether a key with the tag of this place is held in any set.
+  bool any_with_tag(const Place& p) const {
+    for (std::uint64_t set = 0; set < sets_; ++set) {
+      if (find_tag(set, p.tag) != kNone) return true;
+    }
+    return false;
   }
 
   /// Brings the set of `key` closer to the host's processor: it will be looked up soon.
@@ -65,25 +90,26 @@ class TagArray {
     }
   }
 
-  /// The slot that `key`, which is not held, would take: the first invalid way, else the policy's victim; kNone where
-  /// all ways are reserved.
-  Slot victim(std::uint64_t key) {
-    const std::uint64_t set = place(key).set;
+  /// The slot that a key which is not held would take: the first invalid way, else the policy's victim; kNone where all
+  /// ways are reserved.
+  Slot victim(const Place& p) {
+    const std::uint64_t set = p.set;
     const Slot invalid = find_tag(set, invalid_);
     if (invalid != kNone) return invalid;
     if (reserved_ways_ != 0 || replacement_ == Replacement::Design) return choose_victim(set);
     if (replacement_ == Replacement::Random) return slot_at(set, static_cast<std::uint32_t>(next_random() % ways_));
     return slot_at(set, oldest_way(set));
   }
+  Slot victim(std::uint64_t key) { return victim(place(key)); }
 
   /// Whether victim() changes something, so that it may give another one when it is asked again.
   bool victims_differ() const { return replacement_ == Replacement::Random || replacement_ == Replacement::Design; }
 
-  /// Puts `key` into a slot that victim() gave, with state 0, as the youngest, or as a design's policy ranks it.
-  void fill(Slot slot, std::uint64_t key) {
-    assert(place(key).tag < reserved_tag());
+  /// Puts a key into a slot that victim() gave, with state 0, as the youngest, or as a design's policy ranks it.
+  void fill(Slot slot, const Place& p) {
+    assert(p.tag < reserved_tag() && set_of(slot) == p.set);
     if (reserved_ways_ != 0 && tag(slot) == reserved_tag()) --reserved_ways_;
-    set_tag(slot, place(key).tag);
+    set_tag(slot, p.tag);
     state(slot) = 0;
     if (replacement_ == Replacement::Design) {
       policy_->filled(set_of(slot), way_of(slot));
@@ -91,6 +117,7 @@ class TagArray {
       make_youngest(slot);
     }
   }
+  void fill(Slot slot, std::uint64_t key) { fill(slot, place(key)); }
 
   /// Reserves a slot that victim() gave, whose line has left, for a line that has been asked for: until that fills it,
   /// it holds nothing, and victim() does not give it again.
@@ -99,8 +126,9 @@ class TagArray {
     state(slot) = 0;
     ++reserved_ways_;
   }
-  /// A slot that is reserved in the set of `key`, or kNone. Those of a set are alike: whichever line comes takes one.
-  Slot reserved(std::uint64_t key) const { return find_tag(place(key).set, reserved_tag()); }
+  /// A slot that is reserved in the set of a key, or kNone. Those of a set are alike: whichever line comes takes one.
+  Slot reserved(const Place& p) const { return find_tag(p.set, reserved_tag()); }
+  Slot reserved(std::uint64_t key) const { return reserved(place(key)); }
   /// Gives a reserved slot up: the line that it is for will not be kept.
   void unreserve(Slot slot) {
     set_tag(slot, invalid_);
@@ -127,24 +155,8 @@ class TagArray {
   Slot slots() const { return static_cast<Slot>(sets_ << way_bits_); }
 
  private:
-  struct Place {
-    std::uint64_t set;
-    std::uint32_t tag;
-  };
-
   /// Upper bits of a key spread over all sets: without them a stride of `sets` lines would live in one set.
   static std::uint64_t mix(std::uint64_t upper) { return (upper * 0x9e3779b97f4a7c15ULL) >> 40; }
-
-  Place place(std::uint64_t key) const {
-    if (set_shift_ >= 0) {
-      const std::uint64_t upper = key >> set_shift_;
-      const std::uint64_t low = hash_ == IndexHash::Xor ? key ^ mix(upper) : key;
-      return {low & (sets_ - 1), static_cast<std::uint32_t>(upper)};
-    }
-    const std::uint64_t upper = key / sets_;
-    const std::uint64_t low = key % sets_;
-    return {hash_ == IndexHash::Xor ? (low + mix(upper)) % sets_ : low, static_cast<std::uint32_t>(upper)};
-  }
 
   std::uint64_t set_of(Slot slot) const { return slot >> way_bits_; }
   std::uint32_t way_of(Slot slot) const { return slot & ((1U << way_bits_) - 1); }
@@ -199,6 +211,21 @@ class TagArray {
     }
     return kNone;
   }
+#if defined(__AVX2__)
+  /// Sixteen at a time. What is read behind the tags is of the same block, and answers only where no tag does.
+  Slot find_among_eights(std::uint64_t set, std::uint32_t tag) const {
+    const std::uint16_t* at = tags<std::uint16_t>(set);
+    const __m256i wanted = _mm256_set1_epi16(static_cast<short>(tag));
+    for (std::uint32_t way = 0; way < ways_; way += 16) {
+      const __m256i sixteen = _mm256_load_si256(reinterpret_cast<const __m256i*>(at + way));
+      const int hits = _mm256_movemask_epi8(_mm256_cmpeq_epi16(sixteen, wanted));
+      if (hits == 0) continue;
+      way += static_cast<std::uint32_t>(__builtin_ctz(static_cast<unsigned>(hits))) / 2;
+      return way < ways_ ? slot_at(set, way) : kNone;
+    }
+    return kNone;
+  }
+#else
   Slot find_among_eights(std::uint64_t set, std::uint32_t tag) const {
     const std::uint16_t* at = tags<std::uint16_t>(set);
     const __m128i wanted = _mm_set1_epi16(static_cast<short>(tag));
@@ -210,6 +237,7 @@ class TagArray {
     }
     return kNone;
   }
+#endif
   /// The first of the ways from `way` on that hit. A padding way only ever answers the search for an invalid one.
   Slot first_of(std::uint64_t set, std::uint32_t way, int hits) const {
     way += static_cast<std::uint32_t>(__builtin_ctz(static_cast<unsigned>(hits)));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/prefetch.h"
 #include "translation/page.h"
 #include "translation/translation_spec.h"
 
@@ -36,14 +37,7 @@ class PageAccessTracker {
 
   /// `count` accesses of a frame begin, or end.
   void enter(PhysPage page, std::uint32_t count) { at(page).outstanding += count; }
-  void leave(PhysPage page, std::uint32_t count) {
-    Use& use = at(page);
-    use.outstanding -= count;
-    if (use.outstanding == 0 && use.draining) {
-      use.draining = false;
-      listener_->drained(whole(page));
-    }
-  }
+  void leave(PhysPage page, std::uint32_t count) { leave(at(page), page, count); }
   /// Whether no access is on its way; if one is, the listener is told when that is over.
   bool drain(PhysPage page) {
     Use& use = at(page);
@@ -79,8 +73,12 @@ class PageAccessTracker {
       for (auto cu = static_cast<unsigned>(std::countr_zero(users)); cu < cus; cu += 64) visit(cu);
     }
   }
-  /// Lines of a frame have come: caches may hold them.
-  void add_lines(PhysPage frame, std::uint64_t lines) { at(frame).lines |= lines; }
+  /// Lines of a frame have come, for accesses that end with it: caches may hold them.
+  void lines_came(PhysPage frame, std::uint64_t lines) {
+    Use& use = at(frame);
+    use.lines |= lines;
+    leave(use, frame, static_cast<std::uint32_t>(std::popcount(lines)));
+  }
   /// The lines, of any frame of the page, that may be held.
   std::uint64_t lines(PhysPage frame) { return at(frame).lines; }
   void clear_users(PhysPage frame) { at(frame).users = at(frame).lines = 0; }
@@ -110,7 +108,8 @@ class PageAccessTracker {
   }
 
  private:
-  struct Use {
+  /// A line of the host's cache.
+  struct alignas(kHostLine) Use {
     std::uint32_t outstanding = 0;
     std::uint32_t remote = 0;
     std::uint64_t users = 0;  ///< compute units, by number modulo 64
@@ -127,6 +126,13 @@ class PageAccessTracker {
     std::vector<PhysPage> touched;
   };
 
+  void leave(Use& use, PhysPage page, std::uint32_t count) {
+    use.outstanding -= count;
+    if (use.outstanding == 0 && use.draining) {
+      use.draining = false;
+      listener_->drained(whole(page));
+    }
+  }
   std::uint64_t region_of(PageKey page) const { return PageKey(page.pid(), page.number() >> region_shift_).value; }
   void ask_for(Use& use) {
     use.asked = true;
@@ -149,8 +155,13 @@ class PageAccessTracker {
   Use& at(PhysPage page) {
     std::vector<Use>& frames = by_device_[page.device().value];
     const std::uint64_t index = page.frame() >> shift_;
-    if (index >= frames.size()) frames.resize(index + index / 2 + 64);
+    if (index >= frames.size()) [[unlikely]] {
+      grow(frames, index);
+    }
     return frames[index];
+  }
+  [[gnu::noinline]] static void grow(std::vector<Use>& frames, std::uint64_t index) {
+    frames.resize(index + index / 2 + 64);
   }
   PhysPage whole(PhysPage page) const { return PhysPage{page.device(), page.frame() >> shift_ << shift_}; }
 

@@ -5,6 +5,9 @@
 #include <cassert>
 #include <cstring>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 #if defined(__SSE2__) && !defined(NEARFAR_SCALAR)
 #define NEARFAR_SSE2
 #include <emmintrin.h>
@@ -40,6 +43,17 @@ std::uint32_t Tlb::find(PageKey range) const {
   const std::uint32_t* tags = &tags_[first];
   const auto is_here = [&](std::uint32_t way) { return tags[way] == tag && name_of(first + way) == range; };
   std::uint32_t way = 0;
+#if defined(__AVX2__)
+  const __m256i eight_wanted = _mm256_set1_epi32(static_cast<int>(tag));
+  for (; way + 8 <= ways_; way += 8) {
+    const __m256i eight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tags + way));
+    auto hits = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(eight, eight_wanted))));
+    for (; hits != 0; hits &= hits - 1) {
+      const std::uint32_t hit = way + static_cast<std::uint32_t>(std::countr_zero(hits));
+      if (is_here(hit)) return last_ = first + hit;
+    }
+  }
+#endif
 #if defined(NEARFAR_SSE2)
   const __m128i wanted = _mm_set1_epi32(static_cast<int>(tag));
   for (; way + 4 <= ways_; way += 4) {
