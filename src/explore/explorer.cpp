@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/error.h"
+#include "config/words.h"
 #include "designs/names.h"
 #include "explore/result_view.h"
 #include "machine/system_file.h"
@@ -84,6 +85,9 @@ std::string Explorer::choices() const {
   Json out = {{"workloads", Json::array()}, {"systems", Json::array()}, {"designs", Json::array()}};
   for (const WorkloadInfo& info : catalog())
     out["workloads"].push_back({{"name", info.name}, {"sentence", info.title}});
+  for (const Mix& mix : mixes()) {
+    out["workloads"].push_back({{"name", mix.name}, {"sentence", join(mix.workloads, ", ") + ", a GPU each"}});
+  }
   for (const SystemSummary& system : list_systems())
     out["systems"].push_back({{"name", system.name}, {"sentence", system.sentence}});
   for (const DesignInfo& design : list_designs())

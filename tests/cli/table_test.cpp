@@ -51,9 +51,9 @@ TEST(Table, BreaksEveryColumnOfWordsOnANarrowTerminal) {
   table.row({"a sentence of a few words", "1.25", "another sentence of words"});
   const Terminal narrow{.interactive = true, .colour = false, .width = 44};
   EXPECT_EQ(table.text(narrow),
-            "claim             value  remark\n"
-            "a sentence of a    1.25  another sentence\n"
-            "few words                of words\n");
+            "claim               value  remark\n"  // 18 and 17 columns are left for words
+            "a sentence of a      1.25  another sentence\n"
+            "few words                  of words\n");
 }
 
 TEST(Table, DoesNotBreakInAPipe) {

@@ -22,6 +22,9 @@ using ::testing::HasSubstr;
 using Json = nlohmann::json;
 using testing::ScratchFolder;
 
+/// -1 where no answer came.
+int status_of(const httplib::Result& result) { return result ? result->status : -1; }
+
 constexpr const char* kTiny = R"({"workloads": ["MT"], "systems": ["ideal-4gpu", "mmu-4gpu"], "designs": ["baseline"],
                                   "size": "small", "settings": ["link.latency=100"]})";
 
@@ -47,6 +50,18 @@ class Server : public ::testing::Test {
   std::string host() const { return "127.0.0.1:" + std::to_string(server_.port()); }
   httplib::Result post(const std::string& path, const std::string& body) {
     return client_.Post(path.c_str(), with(), body, "application/json");
+  }
+  /// Without a token, and without waiting for the end of an answer.
+  int first_status(const std::string& path) {
+    int status = -1;
+    client_.Get(
+        path.c_str(), httplib::Headers{},
+        [&](const httplib::Response& response) {
+          status = response.status;
+          return false;
+        },
+        [](const char*, std::size_t) { return false; });
+    return status;
   }
   std::string complaint(const std::string& body) {
     const auto answer = post("/api/runs", body);
@@ -74,12 +89,11 @@ class Server : public ::testing::Test {
 
 TEST_F(Server, WantsItsTokenForEverything) {
   for (const char* path : {"/", "/api/choices", "/api/result", "/api/events"}) {
-    EXPECT_EQ(client_.Get(path)->status, 403) << path;
-    EXPECT_EQ(client_.Get((std::string(path) + "?token=0123456789abcdef0123456789abcdef").c_str())->status, 403)
-        << path;
+    EXPECT_EQ(first_status(path), 403) << path;
+    EXPECT_EQ(first_status(std::string(path) + "?token=0123456789abcdef0123456789abcdef"), 403) << path;
   }
   const auto refused = client_.Post("/api/runs", kTiny, "application/json");
-  EXPECT_EQ(refused->status, 403);
+  ASSERT_EQ(status_of(refused), 403);
   EXPECT_THAT(refused->body, HasSubstr("The token is missing or wrong"));
   EXPECT_EQ(client_.Post("/api/stop", "{}", "application/json")->status, 403);
   EXPECT_EQ(client_.Get(("/?token=" + token_).c_str())->status, 200);
@@ -140,6 +154,17 @@ TEST_F(Server, RunsWhatItIsAskedToAndShowsIt) {
   EXPECT_THAT(difference->body, HasSubstr(R"("parameter":"translation.kind","before":"ideal","value":"mmu")"));
   // What is in the store is known at once.
   EXPECT_EQ(Json::parse(post("/api/runs", kTiny)->body)["runs"][1]["stored"], true);
+}
+
+TEST_F(Server, RunsAMixByItsName) {
+  EXPECT_THAT(client_.Get("/api/choices", with())->body, HasSubstr(R"("name":"W1")"));
+  const auto answer = post("/api/runs", R"({"workloads": ["FIR+MT"], "systems": ["ideal-4gpu"], "designs": ["baseline"],
+                                            "size": "small", "settings": ["gpus=2"]})");
+  ASSERT_EQ(answer->status, 200) << answer->body;
+  const Json mix = result(Json::parse(answer->body)["runs"][0]["key"]);
+  ASSERT_EQ(mix["stored"], true) << mix;
+  EXPECT_TRUE(mix["bound_by"].is_null()) << "each application has bounds of its own";
+  EXPECT_FALSE(mix["utilizations"].empty());
 }
 
 TEST_F(Server, TellsHowFarRunsAre) {

@@ -52,14 +52,30 @@ FigureData crowded() {
   return out;
 }
 
+/// More bars than there is room for numbers.
+FigureData many() {
+  FigureData out = figure("many", FigureKind::Bars);
+  out.categories.clear();
+  out.series = {{"a", {}}, {"b", {}}, {"c", {}}, {"d", {}}};
+  for (int k = 0; k < 12; ++k) {
+    out.categories.push_back("workload " + std::to_string(k));
+    for (FigureSeries& series : out.series) series.values.emplace_back(1.0 + 0.001 * k);
+  }
+  return out;
+}
+
 ReportContent content() {
   ReportContent out;
   out.version = "1.2.3", out.model = "0123456789abcdef", out.database = "made-up.db";
   out.papers = {read_paper_text(kClaims, "claims/p.yaml", "p")};
   ReportedStudy study;
   study.id = "s", study.title = "A study", study.runs = study.measured = 2;
-  study.figures = {figure("bars", FigureKind::Bars), figure("stacks", FigureKind::Stacked),
-                   figure("lines", FigureKind::Lines), figure("heat", FigureKind::Heat), crowded()};
+  study.figures = {figure("bars", FigureKind::Bars),
+                   figure("stacks", FigureKind::Stacked),
+                   figure("lines", FigureKind::Lines),
+                   figure("heat", FigureKind::Heat),
+                   crowded(),
+                   many()};
   mark_published(study.figures, out.papers);
   out.claims = measure_claims(out.papers, study.figures);
   out.studies = {study};
@@ -151,7 +167,7 @@ TEST_P(Screen, OpensTheReportAndUsesIt) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const std::string seen = between(outcome.out, "<pre id=\"seen\">", "</pre>");
   EXPECT_EQ(seen,
-            "figures=5\n"
+            "figures=6\n"
             "labels over another=0\n"
             "letters can be read=true\n"
             "wider than the screen=false\n"
