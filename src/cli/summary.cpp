@@ -80,12 +80,12 @@ void add_size_of_run(Table& table, const Report& report, double seconds) {
 
 /// What the run is bound by (study/bottleneck.h), and how busy everything is.
 std::string bottleneck_lines(const Report& report, const Terminal& terminal) {
-  const std::optional<Bottleneck> found = bottleneck(report);
-  if (!found) return "";
+  const std::vector<Utilization> resources = utilizations(report);
+  if (resources.empty()) return "";
   Table table({{""}, {""}}, 2);
-  table.row({"bound by", bottleneck_text(*found)});
+  if (const auto found = bottleneck(report)) table.row({"bound by", bottleneck_text(*found)});
   std::vector<std::string> busy;
-  for (const Utilization& each : utilizations(report)) {
+  for (const Utilization& each : resources) {
     if (busy.size() < kMostResources)
       busy.push_back(fmt::format("{} {}", utilization_name(each), percent(each.share, 1)));
   }
