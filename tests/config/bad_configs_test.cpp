@@ -675,13 +675,15 @@ const std::vector<BadConfig>& bad_configs() {
       {"PageSize",
        "base: base\n"sv,
        {"page.size=64K"},
-       R"(--set: `page.size` takes 4K or 2M: `64K` is none of them. Did you mean `4K`?
+       R"(--set: `page.size: 64K` needs translation.kind `mig`: other systems have pages of 4K or 2M.
   page.size=64K
-            ^~~)"},
+            ^~~
+  page.size = 64K (--set)
+  translation.kind = ideal (default))"},
       {"PageSizeInBytes",
        "base: base\n"sv,
        {"page.size=2MiB"},
-       R"(--set: `page.size` takes 4K or 2M: `2MiB` is none of them. Did you mean `2M`?
+       R"(--set: `page.size` takes 4K, 64K or 2M: `2MiB` is none of them. Did you mean `2M`?
   page.size=2MiB
             ^~~~)"},
       {"L1Sets",
