@@ -67,7 +67,7 @@ struct Dpt {
   DptSpec spec_;
 };
 
-// -------------------------------------------------------------------------------------------------------------- misses
+// ------------------------------------------------------------------------------------------------------------- misses
 
 // S64. Page 9 is GPU 1's, and so is its leaf table. GPU 0 misses with warm upper levels: 11 + 1, a link, 1 + 100, a
 // link.
@@ -146,7 +146,7 @@ TEST(LeafTables, EntryOfAnotherGpuIsOfNoUseWherePagesFollowEveryTouch) {
   EXPECT_EQ(dpt.rig.uvm().invalidations_sent, 1U);
 }
 
-// ------------------------------------------------------------------------------------------------------------- updates
+// ------------------------------------------------------------------------------------------------------------ updates
 
 // GPU 0 touches page 10, which is on the host; the leaf table is on GPU 1. The entry has nothing at 413; the fault is
 // at the host at 563, its TLB and its walk answer at 684; the page is there at 962, its entry is written at 1213.
@@ -195,8 +195,7 @@ TEST(LeafTables, HashGivesHomesToAll) {
   EXPECT_EQ(dpt.registry->stats().homes_given, 0U);
 }
 
-// ---------------------------------------------------------------------------------------------------- migration of
-// pages
+// ------------------------------------------------------------------------------------------------- migration of pages
 
 // Page 9 is GPU 1's, its table is GPU 2's since page 8 is. GPU 0 has read it and takes it at 5000. The request is at
 // the host at 5150, the home has made the entry invalid at 5401, the host knows whom to invalidate at 5551: GPUs 0
@@ -269,8 +268,7 @@ TEST(LeafTables, RequestBehindTheClearFaults) {
   EXPECT_EQ(dpt.rig.mapping_of(0, 9).page.device(), DeviceId{1});
 }
 
-// ----------------------------------------------------------------------------------------------- migration of leaf
-// tables
+// ------------------------------------------------------------------------------------------- migration of leaf tables
 
 // S64, second half. With a threshold of 0 the first read of GPU 0, at 263, moves the table there.
 TEST(LeafTables, MigrateToWhereTheyAreRead) {
@@ -416,8 +414,7 @@ TEST(LeafTables, MissOfTheNewHomeWaitsForItsTable) {
   EXPECT_EQ(dpt.rig.part(LatencyComponent::RemoteQueue), 563U - 553);
 }
 
-// ------------------------------------------------------------------------------------------------------------- the
-// memory
+// --------------------------------------------------------------------------------------------------------- the memory
 
 TEST(LeafTables, ReportTheirMemoryAndWhoSharesThem) {
   DptSpec spec;
@@ -457,8 +454,7 @@ TEST(LeafTables, WithAPrivatePageAreReplicated) {
   EXPECT_EQ(dpt.rig.host().driver().record({0, 9}).owner.device(), DeviceId{0});
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// storms
+// ------------------------------------------------------------------------------------------------------------- storms
 
 class StormOfLeafTables : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Seeds, StormOfLeafTables, ::testing::Range<std::uint64_t>(0, 120));
@@ -523,8 +519,7 @@ TEST(LeafTables, StormsMeetWhatCanRace) {
   EXPECT_GT(seen.refused_updates, 0U);
 }
 
-// -------------------------------------------------------------------------------------------------------- whole
-// machines
+// ----------------------------------------------------------------------------------------------------- whole machines
 
 TEST(LeafTables, AreTheSameOnOneTwoAndThreeThreads) {
   for (const std::uint64_t seed : {3U, 4U}) {
@@ -559,9 +554,9 @@ TEST(LeafTables, RefuseSettingsByName) {
 }
 
 TEST(LeafTables, RefuseDesignsByNameAndWithAReason) {
-  for (const char* other : {"trans-fw", "trans-fw-prt", "trans-fw-ft", "idyll", "idyll-dir", "idyll-inmem", "idyll-lazy",
-                            "zero-latency-invalidation", "replication", "ideal-no-fault", "ideal-migration",
-                            "neighborhood", "neighborhood-leaf", "pte-cache"}) {
+  for (const char* other : {"trans-fw", "trans-fw-prt", "trans-fw-ft", "idyll", "idyll-dir", "idyll-inmem",
+                            "idyll-lazy", "zero-latency-invalidation", "replication", "ideal-no-fault",
+                            "ideal-migration", "neighborhood", "neighborhood-leaf", "pte-cache"}) {
     for (const bool first : {false, true}) {
       Names names = {"disaggregated-page-table", other};
       if (first) std::swap(names[0], names[1]);
@@ -577,7 +572,7 @@ TEST(LeafTables, RefuseDesignsByNameAndWithAReason) {
   }
 }
 
-// -------------------------------------------------------------------------------------------- tables that are replicated
+// -------------------------------------------------------------------------------------------------- replicated tables
 
 // Pages 510 and 511 are in one table, 512 to 1023 in the next.
 TEST(SharedLeafTables, AreCountedByGpusAndByPagesInCommon) {

@@ -85,8 +85,7 @@ void LeafTablesOfGpu::describe(StatVisitor& visitor) {
   stats_.describe(visitor);
 }
 
-// ------------------------------------------------------------------------------------------------ before the first
-// cycle
+// --------------------------------------------------------------------------------------------- before the first cycle
 
 void LeafTablesOfGpu::start_table(PageKey page) {
   const PageKey first = TableHomes::first_of(page);
@@ -106,8 +105,7 @@ void LeafTablesOfGpu::write_at_start(PageKey page, const Mapping& mapping, Devic
   table.note_use(page, holder);
 }
 
-// ----------------------------------------------------------------------------------------- requests, from where to
-// where
+// -------------------------------------------------------------------------------------- requests, from where to where
 
 TablePage* LeafTablesOfGpu::table_here(PageKey page) const {
   if (homes_.of(page).home != device().value) return nullptr;
@@ -220,8 +218,7 @@ void LeafTablesOfGpu::answer(DeviceId to, const Message& message) {
   }
 }
 
-// -----------------------------------------------------------------------------------------------------------------
-// reads
+// -------------------------------------------------------------------------------------------------------------- reads
 
 /// A walk for a miss has reached the leaf table, or the entry above it that says where it is.
 void LeafTablesOfGpu::walked(const Walk& walk, Miss& miss) {
@@ -296,8 +293,7 @@ void LeafTablesOfGpu::take_answer(const Message& found) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// updates
+// ------------------------------------------------------------------------------------------------------------ updates
 
 /// A mapping that the host has sent, alone or with its page, is written at the home.
 void LeafTablesOfGpu::mapping_came(const Message& message, Miss* miss) {
@@ -380,8 +376,7 @@ void LeafTablesOfGpu::serve_clear(TablePage& table, const Message& clear) {
   messenger_.send(options_.host, cleared);
 }
 
-// ------------------------------------------------------------------------------------------------ migration of leaf
-// tables
+// ------------------------------------------------------------------------------------------- migration of leaf tables
 
 void LeafTablesOfGpu::migrate_where_needed(TablePage& table, DeviceId reader) {
   if (!options_.spec.migrate || reader == device()) return;
@@ -487,8 +482,7 @@ void LeafTablesOfGpu::go_on(std::vector<Request> requests) {
   for (const Request& request : requests) route(request);
 }
 
-// ---------------------------------------------------------------------------------------------------------------- the
-// end
+// ------------------------------------------------------------------------------------------------------------ the end
 
 bool LeafTablesOfGpu::idle() const {
   return ahead_.empty() && known_.empty() && free_.size() == walking_.size() &&
