@@ -9,8 +9,8 @@ namespace nearfar {
 std::vector<MachineValue> stored_machine(const std::string& result_json) {
   // The statistics are most of the text and not wanted here.
   const auto keep = [](int depth, nlohmann::ordered_json::parse_event_t event, nlohmann::ordered_json& parsed) {
-    using enum nlohmann::ordered_json::parse_event_t;
-    return !(depth == 1 && event == key && parsed != "configuration" && parsed != "configuration_origins");
+    return !(depth == 1 && event == nlohmann::ordered_json::parse_event_t::key && parsed != "configuration" &&
+             parsed != "configuration_origins");
   };
   const auto json = nlohmann::ordered_json::parse(result_json, keep, false);
   std::vector<MachineValue> out;
