@@ -28,6 +28,10 @@ NOT_RUN = {
     "sudo apt-get install": "./test extras installs the same",
     "./test": "the tests cannot run themselves",
 }
+# Commands that serve until somebody presses Ctrl-C, which these tests do after a while.
+SERVERS = ("./nearfar explore",)
+SERVED_SECONDS = 5
+INTERRUPTED = 130
 # What a command needs beside the program; without it the command is left out, which is said.
 NEEDS = {
     "import nearfar": ("the Python package with pandas and matplotlib", lambda build: has_python_package(build)),
@@ -141,13 +145,16 @@ class Page:
                 self.printed.append((command, command.output))
             return True
         began = processor_time()
-        done = folder.run(["bash", "-o", "pipefail", "-c", command.text])
+        serves = command.text.startswith(SERVERS)
+        patience = ["timeout", "--preserve-status", "-s", "INT", str(SERVED_SECONDS)] if serves else []
+        done = folder.run([*patience, "bash", "-o", "pipefail", "-c", command.text])
         took = processor_time() - began
         self.count += 1
         print(f"  {took:6.1f} s  {command.text.splitlines()[0]}", flush=True)
         place = f"{self.name}:{command.line}: {command.text}"
         # Who writes more than `head` reads is ended by a signal.
-        if done.returncode != 0 and not (done.returncode == 128 + signal.SIGPIPE and "| head" in command.text):
+        ended = {0, 128 + signal.SIGPIPE} if "| head" in command.text else {0, INTERRUPTED} if serves else {0}
+        if done.returncode not in ended:
             self.wrong.append(f"{place}\nexit code {done.returncode}\n{done.stdout}{done.stderr}")
             return False
         if command.output is not None:
