@@ -182,7 +182,7 @@ TEST_F(Server, TellsHowFarRunsAre) {
   EXPECT_THAT(heard, HasSubstr("\"total\":2,\"done\":2,\"failed\":0"));
 }
 
-TEST_F(Server, AnswersManyAtOnceThreads) {
+TEST_F(Server, AnswersManyAtOnce) {
   std::atomic<int> good = 0;
   std::vector<std::thread> clients;
   for (int i = 0; i < 16; ++i) {
