@@ -56,11 +56,11 @@ void SharingStats::add_snapshots(const std::vector<const std::vector<L2Tlb::Snap
   for (const auto* tlb : l2_tlbs) count = std::min(count, tlb->size());
   if (iommu != nullptr) count = std::min(count, iommu->size());
   for (std::size_t i = 0; i < count && !l2_tlbs.empty(); ++i) {
-    struct Place {
+    struct Holders {
       unsigned l2_tlbs = 0;
       bool iommu = false;
     };
-    std::map<PageKey, Place> places;
+    std::map<PageKey, Holders> places;
     for (const auto* tlb : l2_tlbs) {
       for (const PageKey page : (*tlb)[i].pages) ++places[page].l2_tlbs;
     }
