@@ -54,9 +54,15 @@ Case small_case(const std::string& system, std::size_t turn) {
   made.workload = program.workload;
   made.parameters = program.parameters;
   made.system = system;
-  if (system != "svm-1gpu") made.overrides.push_back("gpus=2");
-  for (const char* setting : {"gpu.shader_arrays=1", "gpu.cus_per_array=2", "gpu.l2.size=64KiB",
-                              "gpu.l2_tlb.entries=32", "gpu.l2_tlb.ways=4"}) {
+  // An instance of a GPU has one program, and slices of a seventh.
+  const bool instances = system == "mig-a100";
+  if (instances) {
+    made.overrides.push_back("mig.instances=2g");
+  } else if (system != "svm-1gpu") {
+    made.overrides.push_back("gpus=2");
+  }
+  for (const char* setting : {instances ? "gpu.shader_arrays=7" : "gpu.shader_arrays=1", "gpu.cus_per_array=2",
+                              "gpu.l2.size=64KiB", "gpu.l2_tlb.entries=32", "gpu.l2_tlb.ways=4"}) {
     made.overrides.emplace_back(setting);
   }
   return made;
