@@ -143,6 +143,7 @@ std::string kind_name(TranslationKind kind) {
     case TranslationKind::Mmu: return "mmu";
     case TranslationKind::Ats: return "ats";
     case TranslationKind::Svm: return "svm";
+    case TranslationKind::Mig: return "mig";
   }
   return "";
 }
