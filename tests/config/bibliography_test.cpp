@@ -52,7 +52,8 @@ TEST(Bibliography, AKeyThatIsUnknownIsAnErrorThatNamesTheNearest) {
 }
 
 /// Designs that are this project's own, or common to the field.
-constexpr std::array<std::string_view, 4> kOwnDesigns = {"access-counter", "first-touch", "on-touch", "replication"};
+constexpr std::array<std::string_view, 6> kOwnDesigns = {"access-counter", "first-touch", "mig-packing",
+                                                         "mig-static",     "on-touch",    "replication"};
 
 TEST(Bibliography, DesignsNameTheirPapers) {
   for (const Design& design : all_designs()) {

@@ -89,6 +89,7 @@ void register_disaggregated_page_table(DesignRegistry& registry) {
        .settings = {"gpu.gmmu.replay=short"},
        .make = make_plug_in<DisaggregatedPageTable>,
        .readme = "src/designs/disaggregated_page_table/README.md",
+       .paper = "translation-dissertation",
        .refuses = {
            {"trans-fw-prt",
             "a Pending Request Table tracks the valid entries of the local page table, and "

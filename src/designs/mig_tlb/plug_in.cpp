@@ -119,11 +119,13 @@ std::shared_ptr<PlugIn> make_partition() {
 
 void register_mig_tlb(DesignRegistry& registry) {
   constexpr const char* kReadme = "src/designs/mig_tlb/README.md";
+  constexpr const char* kPaper = "translation-dissertation";
   registry.add({.name = "mig-tlb",
                 .sentence = "Ways of the L3 TLB follow the demand of GPU instances, which share its sub-entries.",
                 .systems = {TranslationKind::Mig},
                 .parts = {"mig-dynamic", "mig-sharing"},
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = kPaper});
   registry.add({.name = "mig-static",
                 .sentence = "Each GPU instance has ways of the shared L3 TLB by its size.",
                 .seams = {"L3 TLB replacement"},
@@ -135,13 +137,15 @@ void register_mig_tlb(DesignRegistry& registry) {
                 .seams = {"L3 TLB replacement"},
                 .systems = {TranslationKind::Mig},
                 .make = make_partition<WayShares::Dynamic>,
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = kPaper});
   registry.add({.name = "mig-sharing",
                 .sentence = "GPU instances with the same virtual addresses share entries of the L3 TLB.",
                 .seams = {"L3 TLB tags"},
                 .systems = {TranslationKind::Mig},
                 .make = make_plug_in<SharingPlugIn>,
-                .readme = kReadme});
+                .readme = kReadme,
+                .paper = kPaper});
 }
 
 }  // namespace nearfar
