@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <string_view>
+#include <utility>
 
 #include "config/error.h"
 #include "config/words.h"
@@ -195,11 +196,18 @@ void Draw::draw_overrides() {
 
 /// A small machine is built in no time, and its few compute units meet more often.
 void Draw::draw_few_units() {
-  put("gpus", fmt::format("{}", 1 + below(5)));
-  put("gpu.shader_arrays", fmt::format("{}", 1 + below(2)));
-  put("gpu.cus_per_array", fmt::format("{}", 1 + below(3)));
+  const std::array few = {std::pair{"gpus", 1 + below(5)}, std::pair{"gpu.shader_arrays", 1 + below(2)},
+                          std::pair{"gpu.cus_per_array", 1 + below(3)}};
+  const std::vector<std::string> before = case_.overrides;
+  for (const auto& [path, number] : few) put(path, fmt::format("{}", number));
   if (is_legal()) return;
-  std::erase_if(case_.overrides, [](const std::string& setting) { return setting.starts_with("gpus="); });
+  // What the machine cannot have fewer of stays: each number by itself.
+  case_.overrides = before;
+  for (const auto& [path, number] : few) {
+    const std::vector<std::string> without = case_.overrides;
+    put(path, fmt::format("{}", number));
+    if (!is_legal()) case_.overrides = without;
+  }
 }
 
 const Declared& Draw::draw_parameter() {
@@ -274,7 +282,9 @@ void Draw::set(const Declared& declared, const std::string& value) {
 void Draw::draw_workload() {
   const LoadedSystem loaded = load_system_with(case_.designs, case_.system, case_.overrides);
   case_.seed = 1 + below(3);
-  if (loaded.spec.gpus > 1 && (chance(20) || loaded.spec.has_instances())) {
+  if (loaded.spec.gpus > 1 && loaded.spec.has_instances()) {
+    draw_applications(loaded.spec.gpus);  // an instance runs one of its own
+  } else if (loaded.spec.gpus > 1 && chance(20)) {
     draw_applications(2 + below(std::min<std::uint64_t>(loaded.spec.gpus, 4) - 1));
   } else {
     const WorkloadInfo& info = any_of(catalog());
