@@ -6,6 +6,7 @@
 #include <array>
 
 #include "cli/table.h"
+#include "config/bibliography.h"
 #include "config/words.h"
 
 namespace nearfar {
@@ -111,7 +112,9 @@ std::string claims_table(const std::vector<Paper>& papers, const std::vector<Mea
                          const Terminal& terminal) {
   std::string out;
   for (const Paper& paper : papers) {
-    out += terminal.paint(Tint::Bold, paper.title) + "\n";
+    out += terminal.paint(Tint::Bold, paper.title);
+    if (!paper.paper.empty()) out += "  " + terminal.paint(Tint::Dim, short_citation(paper.paper));
+    out += "\n";
     Table table({{"claim"},
                  {"published", Align::Right},
                  {"measured", Align::Right},

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <set>
 
+#include "config/bibliography.h"
 #include "plot/svg.h"
 #include "report/figure_text.h"
 #include "report/page.h"
@@ -110,6 +111,20 @@ std::string tally(const ReportContent& content) {
   }
   if (rows.size() > 1) row("<b>all</b>", "");
   return "<div class=\"tally\">" + table_html(titles, rows, 1) + "</div>\n";
+}
+
+/// Who published the claims that are shown.
+std::string citations(const ReportContent& content) {
+  std::string out;
+  for (const Paper& paper : content.papers) {
+    if (paper.paper.empty() || count_of_paper(content, paper.id).shown == 0) continue;
+    const std::string numbering = paper.figures_of.empty() ? ""
+                                                           : fmt::format(" Figures and tables have the numbers of {}.",
+                                                                         escaped(short_citation(paper.figures_of)));
+    fmt::format_to(std::back_inserter(out), "<li>{}: {}.{}</li>\n", escaped(paper.title),
+                   escaped(citation(paper.paper)), numbering);
+  }
+  return out.empty() ? "" : "<ul class=\"papers\">\n" + out + "</ul>\n";
 }
 
 std::string filters(const ReportContent& content) {
@@ -258,7 +273,7 @@ std::string claims_section(const ReportContent& content) {
   const bool any = std::ranges::any_of(content.claims, [&](const auto& each) { return is_shown(each, content); });
   if (!any) return not_measured(content);
   std::string out =
-      tally(content) + results_line(content.claims) + not_measured(content) + filters(content) +
+      tally(content) + citations(content) + results_line(content.claims) + not_measured(content) + filters(content) +
       "<div class=\"scroll\"><table id=\"claims\"><thead><tr><th>claim</th><th class=\"number\">published</th>"
       "<th class=\"number\">measured</th><th class=\"number\">ratio</th><th>inputs</th><th "
       "class=\"number\">repeats</th>"

@@ -156,6 +156,17 @@ TEST_F(Reproduction, IsReportedOfThePapersAndStudiesThatAreNamed) {
   EXPECT_EQ(unknown.code, 2);
 }
 
+TEST_F(Reproduction, NamesWhoPublishedIt) {
+  std::ofstream(scratch_.file("claims/made-up.yaml"))
+      << "title: Made up\npaper: idyll\nfigures_of: translation-dissertation\nclaims:\n" +
+             claim("fast", ">0.5", "unlimited");
+  EXPECT_THAT(program("reproduce --quiet").out, StartsWith("Made up  Li et al., MICRO 2023\n"));
+  EXPECT_EQ(program("report").code, 0);
+  EXPECT_THAT(read_file(scratch_.file("report.html")),
+              AllOf(HasSubstr("<li>Made up: B. Li, Y. Guo, Y. Wang, A. Jaleel, J. Yang and X. Tang, &quot;IDYLL: "),
+                    HasSubstr("Figures and tables have the numbers of Li, dissertation 2024.")));
+}
+
 TEST_F(Reproduction, OfRepeatsHasIntervalsInTableFiguresAndPage) {
   claims(claim("fast", ">0.5", "unlimited") + claim("slow", "2.0", "one walker"));
   const Outcome once = program("reproduce --quiet");
