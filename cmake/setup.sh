@@ -53,7 +53,8 @@ use_boost_of_system() {
   local i
   for i in "${!missing[@]}"; do
     [[ ${missing[i]} == libboost1.81-dev ]] || continue
-    apt-cache show libboost1.81-dev >/dev/null 2>&1 || missing[i]=libboost-dev
+    # Of a name that other packages only mention it shows nothing, and is content.
+    [[ -n $(apt-cache show libboost1.81-dev 2>/dev/null) ]] || missing[i]=libboost-dev
   done
 }
 
